@@ -187,9 +187,14 @@ def test_periods_of_two_frequencies_and_numbers_do_not_match():
     recs = pd.DataFrame(
         {"user": pd.period_range("2026-01", periods=2, freq="M"), "item": [1, 1], "rank": [1, 1]}
     )
-    for other in (pd.period_range("2026-01-01", periods=2, freq="D"), [672, 673]):
-        with pytest.raises(rf.ColumnError, match="the user ids have different dtypes"):
-            recs.rec(truth=pd.DataFrame({"user": other, "item": [1, 1]})).mrr()
+    days = pd.DataFrame(
+        {"user": pd.period_range("2026-01-01", periods=2, freq="D"), "item": [1, 1]}
+    )
+
+    with pytest.warns(rf.RecframeWarning, match="such as lists '2026-01', truth '2026-01-01'"):
+        assert recs.rec(truth=days).mrr() == 0
+    with pytest.raises(rf.ColumnError, match="the user ids have different dtypes"):
+        recs.rec(truth=pd.DataFrame({"user": [672, 673], "item": [1, 1]})).mrr()
 
 
 def test_categories_that_read_alike_stay_apart():

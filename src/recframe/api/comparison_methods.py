@@ -14,7 +14,7 @@ from recframe.api.request import Question, Request, check_names, question
 from recframe.charts.long_format import check_models
 from recframe.errors import ColumnError, RecframeError, silent
 from recframe.evaluation.required_columns import needs_of
-from recframe.evaluation.segments import OF_ROWS, OF_USERS, keys_of, not_of_users, numbered
+from recframe.evaluation.segments import keys_of, not_of_users, numbered
 from recframe.frames.hints import Given, bind
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
@@ -260,7 +260,7 @@ def _check(asked: Question, call: str, baseline: object) -> None:
     for metric in asked.metrics:
         _check_metric(call, metric)
     for segment in asked.inputs.segments:
-        if segment.owner not in OF_USERS | OF_ROWS and segment.inside != "user":
+        if segment.at in {"items", "id"} and segment.inside != "user":
             raise ColumnError(not_of_users(call, segment, asked.inputs.units))
     if baseline is not None and not asked.inputs.model:
         named = f"{call}(..., {Given('baseline', baseline)})"

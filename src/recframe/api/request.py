@@ -29,7 +29,7 @@ from recframe.frames.dtypes import text_of
 from recframe.frames.hints import A_FRAME_EACH, Given, bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.kind import Kind, chosen
-from recframe.frames.roles import Segment
+from recframe.frames.segments import Segment
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
@@ -102,7 +102,7 @@ class Request:
     def with_support(self) -> pl.LazyFrame:
         """Return the metrics with their support, and of models the number of users who count and have a list."""
         over_lists = any(one.over == "lists" for one in self.stated)
-        if over_lists or not self.inputs.model or self.inputs.inside("role"):
+        if over_lists or not self.inputs.model or self.inputs.inside("id"):
             return self.evaluated(SUPPORT)
         context = self.stated[0].context.having(weight=None)
         stated = [Convention(context, WITH_LIST), *self.stated]
@@ -336,11 +336,11 @@ def question(
 
 def _over_folds(inputs: Inputs) -> Inputs:
     """Return the inputs with users as units, who stand in several folds."""
-    if TRAINING in inputs.inside("role"):
+    if TRAINING in inputs.inside("id"):
         each = Given("by", inputs.context.names[TRAINING])
         msg = f"{each}: each training has no interval over folds; leave it out, or write evaluate()"
         raise CallError(msg)
-    user = Segment("user", inputs.context.names["user"], "role")
+    user = Segment("user", inputs.context.names["user"], "id")
     return replace(inputs, segments=(*inputs.segments, user), units=(*inputs.units, "user"))
 
 
@@ -365,9 +365,9 @@ def _read(
     msg = ""
     if segment.inside == "user":
         msg = "without cluster= each user is already a cluster; leave it out"
-    elif segment.owner == "items" or segment.inside in {"item", MODEL}:
+    elif segment.at == "items" or segment.inside in {"item", MODEL}:
         msg = "it does not describe users; name a column of users, such as their household"
-    elif segment.owner == "row" and of_sets:
+    elif segment.at == "rows" and of_sets:
         msg = f"{of_sets[0]} is of all lists together, so clusters must be whole users: give the column in users="
     if msg:
         raise RecframeError(f"{given}: {msg}")

@@ -33,7 +33,7 @@ from recframe.frames.dtypes import text_of
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.options import MOST_DECIMALS
-from recframe.frames.roles import Segment
+from recframe.frames.segments import Segment
 from recframe.metrics import accuracy
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric

@@ -13,8 +13,9 @@ from recframe.audit.data import NEARLY_ALL, ROWS, Data, n_rows, relevance, value
 from recframe.frames.eager_data import at_hand
 from recframe.frames.hints import Either, bind, text
 from recframe.frames.inputs import Inputs
-from recframe.frames.roles import Segment, Side, has_relevance
+from recframe.frames.roles import Side, has_relevance
 from recframe.frames.rows.joins import aggregate, beside_one_another, joined
+from recframe.frames.segments import Segment
 from recframe.ranking.judged_frame import PAIR
 from recframe.ranking.relevance import is_relevant_row
 

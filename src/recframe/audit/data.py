@@ -20,7 +20,7 @@ from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, bind, text
 from recframe.frames.inputs import Inputs, without_models
 from recframe.frames.options import Context
-from recframe.frames.roles import Segment, label_columns
+from recframe.frames.segments import Segment, label_columns
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.data_checks import FEW_ROWS, OF_SOME_USERS
 from recframe.ranking.relevance import is_rank, is_relevant
@@ -251,9 +251,7 @@ class Data:
         """The unbound columns of the lists that may name systems, which a call has not read."""
         inputs = self.inputs
         if self.of_call is None:
-            return [
-                Segment(inside, name, "recommendations") for inside, name in inputs.labels.items()
-            ]
+            return [Segment(inside, name, "lists") for inside, name in inputs.labels.items()]
         return label_columns(inputs.sides["recommendations"], inputs.segments)
 
     @property
@@ -298,12 +296,12 @@ class Data:
     @property
     def parts(self) -> list[str]:
         """The keys of the segments that both lists and truth have as columns, or a judged frame."""
-        return self.inputs.inside("row")
+        return self.inputs.inside("rows")
 
     @property
     def judged_keys(self) -> list[str]:
         """The keys of a judged user within a part, of parts of the truth alone too."""
-        return [*self.inputs.inside("row", "truth"), "user"]
+        return [*self.inputs.inside("rows", "truth"), "user"]
 
     # The frames
 

@@ -20,8 +20,8 @@ from recframe.frames.dtypes import as_text
 from recframe.frames.hints import A_FRAME_EACH, Given, bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.kind import Seen as WhatIsTold
-from recframe.frames.roles import Segment
 from recframe.frames.rows.joins import AS_EVER
+from recframe.frames.segments import Segment
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile

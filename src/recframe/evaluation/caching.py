@@ -20,7 +20,7 @@ from recframe.evaluation.user_values import HeldPlan, HeldValues, values_of_user
 from recframe.frames.collecting import Collect, run_as_it_is
 from recframe.frames.hints import are_in_python
 from recframe.frames.inputs import Inputs
-from recframe.frames.roles import Owner
+from recframe.frames.segments import Place
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.data_checks import after_checks
 from recframe.ranking.judged_frame import Precomputed, judge
@@ -31,8 +31,8 @@ OF_A_PLAN = 5
 """Memory of a plan, in metrics."""
 MIDDLING = 500_000
 """Rows up to which a cached plan is used without precomputation; half with several lists per user."""
-CUTTING: tuple[Owner, ...] = ("row", "recommendations", "truth", "items")
-"""Owners of segments that cut a user's lists into several."""
+CUTTING: tuple[Place, ...] = ("rows", "lists", "truth", "items")
+"""Places of segments that cut a user's lists into several."""
 FEW = 100
 """Most categories of an Enum in a cache key, since all of them are compared."""
 
@@ -126,11 +126,7 @@ def _columns_of(inputs: Inputs) -> Hashable:
     columns = tuple((name, *frame.columns, *frame.dtypes) for name, frame in given)
     names = tuple(tuple(side.names.items()) for side in sides)
     bound = inputs.context.without_frames
-    known = (inputs.complete, inputs.ranks_hold, inputs.few, inputs.without_items, inputs.units)
-    # in whose dtype parts of both frames are; see `dtypes.matched`
-    of_rows = (segment.name for segment in inputs.segments if segment.owner == "row")
-    as_they_came = tuple(inputs.sources[name] is None for name in of_rows)
-    return columns, names, bound, inputs.segments, as_they_came, *known
+    return columns, names, bound, inputs.segments, inputs.known, inputs.units
 
 
 def _key_of(one: Convention) -> Hashable:

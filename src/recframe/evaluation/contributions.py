@@ -23,7 +23,7 @@ from recframe.evaluation.evaluation import (
 )
 from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import is_of_segment
-from recframe.evaluation.segments import described, keys_of, n_users_of_segments, with_attributes
+from recframe.evaluation.segments import described, keys_of, n_users_of_segments
 from recframe.evaluation.user_values import names_of, values_of_users
 from recframe.frames.inputs import Inputs
 from recframe.metrics.language.definition import Metric
@@ -68,7 +68,7 @@ class Contributions:
 
     def described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with the segments that are properties of their users."""
-        return with_attributes(self.judged.named(rows), self.judged.inputs)
+        return self.judged.inputs.attach(self.judged.named(rows), "users")
 
     def checked(self, sums: pl.LazyFrame, number: str, *also: pl.LazyFrame) -> pl.LazyFrame:
         """Return sums after checks of what only the data shows; `number` names a column of whole numbers that they have."""

@@ -186,7 +186,7 @@ def _from_lists(one: Convention, lists: Lists, beside: Sequence[str]) -> dict[st
 def _from_users(one: Convention, inputs: Inputs, beside: Sequence[str]) -> dict[str, pl.Expr]:
     """Return the columns of a user metric, from means."""
     metric, needs, name = one.metric, one.needs, str(one.metric)
-    if needs.facts or inputs.without_items:
+    if needs.facts or inputs.known.rows_are_items:
         check_needs(inputs, metric, needs.facts)
     if not needs.means:
         names = [name_beside(part, metric) for part in beside]
@@ -215,7 +215,7 @@ def _check_names(inputs: Inputs, conventions: Sequence[Convention], beside: Sequ
 
 def check_parts_of_truth(inputs: Inputs, conventions: Sequence[Convention]) -> None:
     """Reject numbers that a column of the truth alone cannot cut, since they would be equal in all segments."""
-    names = [segment.name for segment in inputs.segments if segment.owner == "truth"]
+    names = [segment.name for segment in inputs.segments if segment.at == "truth"]
     if not names:
         return
     reasons = [

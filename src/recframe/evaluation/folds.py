@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -20,9 +21,9 @@ from recframe.evaluation.segments import (
 from recframe.evaluation.user_values import values_of_users
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import FOLD
-from recframe.frames.roles import Segment
 from recframe.frames.rows.exact_sums import of_few
 from recframe.frames.rows.joins import aggregate
+from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.judged_frame import judge
 from recframe.ranking.precomputed import models_of
@@ -67,9 +68,14 @@ def _in_fold(inputs: Inputs, number: int, run: Run) -> Inputs:
         counted = {name: cut.get(name, frames[name]) for name in ("lists", "users")}
         cut |= {name: _with_truth(one, truth) for name, one in counted.items() if one is not None}
     segments = tuple(
-        replace(one, owner="constant") if one.inside == FOLD else one for one in inputs.segments
+        replace(one, at="rows", add=partial(_with, fold=fold)) if one.inside == FOLD else one
+        for one in inputs.segments
     )
-    return replace(inputs, **cut, segments=segments, given={}, fold=fold, of_fold=number)
+    return replace(inputs, **cut, segments=segments, given={}, fold=fold)
+
+
+def _with(rows: pl.LazyFrame, *, fold: pl.Expr) -> pl.LazyFrame:
+    return rows.with_columns(fold)
 
 
 def _with_truth(rows: pl.LazyFrame, truth: pl.LazyFrame) -> pl.LazyFrame:
@@ -83,7 +89,7 @@ def as_parts(inputs: Inputs) -> Inputs:
     if inputs.folds is None:
         return inputs
     others = tuple(segment for segment in inputs.segments if segment.inside != FOLD)
-    part = Segment(FOLD, inputs.folds.column, "row")
+    part = Segment(FOLD, inputs.folds.column, "rows")
     context = inputs.context.having(folds=None)
     return replace(inputs, segments=(*others, part), units=(*inputs.units, FOLD), context=context)
 

@@ -19,7 +19,6 @@ from recframe.evaluation.segments import (
     N,
     deepest_of,
     keys_of,
-    with_attributes,
 )
 from recframe.evaluation.user_values import CutsTaken
 from recframe.frames.collecting import Ask, stream
@@ -484,9 +483,12 @@ class Cut:
     @property
     def _keys_of_all(self) -> list[str]:
         """The segment keys of rows, and the model, without properties of users."""
-        of_rows = {*self.held.rows, *self.held.inputs.inside("constant")}
+        of_rows = {
+            *self.held.rows,
+            *(one.inside for one in self.held.inputs.segments if one.at == "rows"),
+        }
         return [key for key in self.keys if key in {*of_rows, "model"}]
 
     def described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with the segments that are properties of their users."""
-        return with_attributes(rows, self.held.inputs)
+        return self.held.inputs.attach(rows, "users")

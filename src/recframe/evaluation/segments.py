@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
 
 import polars as pl
 
@@ -12,9 +11,9 @@ from recframe.errors import ColumnError
 from recframe.frames.collecting import Ask
 from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
-from recframe.frames.roles import Owner, Segment
 from recframe.frames.rows.joins import aggregate
 from recframe.frames.rows.profiling import constant_of, heads
+from recframe.frames.segments import OfUsers, Place, Segment
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.judged_frame import Judged
 
@@ -54,26 +53,9 @@ def keys_of(inputs: Inputs, metrics: Sequence[Metric[...]]) -> dict[str, str]:
     return by
 
 
-def with_attributes(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
-    """Return lists or users with the segments that are properties of the user."""
-    names = inputs.inside("users")
-    if names and inputs.users is not None:
-        lists = lists.join(inputs.users.select("user", *names), on="user", how="left")
-    lists = inputs.with_made_of_ids(lists, "user")
-    found = inputs.inside("user", "constant")
-    for table in inputs.of_users:
-        asked = [name for name in table.collect_schema().names() if name in found]
-        lists = lists.join(table.select("user", *asked), on="user", how="left") if asked else lists
-    for name in inputs.inside("recommendations"):
-        pairs = inputs.counted("recommendations").select("user", name).drop_nulls().unique()
-        lists = lists.join(pairs.group_by("user").agg(pl.col(name).first()), on="user", how="left")
-    lists = lists if inputs.draw is None else inputs.draw(lists)
-    return lists if inputs.fold is None else lists.with_columns(inputs.fold)
-
-
 def users_in_segments(judged: Judged) -> pl.LazyFrame:
     """Return each user of the universe once for each segment and model, whether or not they have a row in the branches."""
-    return _for_each_model(with_attributes(judged.members(), judged.inputs), judged)
+    return _for_each_model(judged.inputs.attach(judged.members(), "users"), judged)
 
 
 def n_users_of_segments(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
@@ -83,7 +65,7 @@ def n_users_of_segments(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
     if of_users and judged.precomputed.n_of_segments is not None:
         support = judged.precomputed.n_of_segments
     elif of_users:
-        members = with_attributes(judged.members(), judged.inputs)
+        members = judged.inputs.attach(judged.members(), "users")
         support = members.group_by(of_users).agg(n_users)
     elif judged.precomputed.crowd is not None:
         support = judged.precomputed.crowd.select(n_users)
@@ -123,15 +105,6 @@ def columns_beside(
     return {name_beside(part, metric): found.get(part, missing) for part in beside}
 
 
-Owned = Literal["row", "recommendations", "truth"]
-FOUND: dict[Owned, Owner] = {"row": "constant", "recommendations": "user", "truth": "user"}
-"""Owner of a segment found to be constant per user, by its previous owner."""
-OF_USERS = {"users", "recommendations", "user id", "user", "constant"}
-"""Owners of segments of which each user is in exactly one."""
-OF_ROWS = {"row", "truth"}
-"""Owners of segments of which a user is in one where all of their rows have the same value."""
-
-
 def not_of_users(call: str, segment: Segment, units: Sequence[str]) -> str:
     """Return the message on a column of which a user has several values."""
     option = "cluster" if segment.inside in units else "by"
@@ -142,68 +115,48 @@ def not_of_users(call: str, segment: Segment, units: Sequence[str]) -> str:
     return f"{given}: {call} takes columns of users, but this one has several values for some user; {instead}"
 
 
+FOUND: tuple[Place, ...] = ("rows", "lists", "truth")
+"""Places whose columns may be constant per user."""
+
+
 def described(inputs: Inputs, ask: Ask | None) -> Inputs:
-    """Return inputs with `by` columns that are constant per user turned into user properties.
+    """Return inputs whose users get the `by` columns that are constant per user as properties.
 
     No answer changes a number: a user whose rows all say the same stands in that segment alone.
     """
     if ask is None:
         return inputs
-    found = {owner: _tables(inputs, owner, ask) for owner in FOUND}
-    tables = [table for some in found.values() for table in some]
-    if not tables:
-        return inputs
-    owners = {
-        name: FOUND[owner]
-        for owner, some in found.items()
-        for table in some
-        for name in table.columns
-        if name != "user"
-    }
-    return replace(
-        inputs,
-        segments=tuple(
-            replace(segment, owner=owners.get(segment.inside, segment.owner))
-            for segment in inputs.segments
-        ),
-        of_users=(*inputs.of_users, *(table.lazy() for table in tables)),
-        crowd=tables[0].lazy().select("user") if inputs.truth is None else None,
-    )
+    found: dict[str, OfUsers] = {}
+    for at in FOUND:
+        names = inputs.inside(at)
+        # who has no row is in no segment of rows
+        everyone = inputs.context.universe == "all" and inputs.users is not None
+        if not names or (at == "rows" and everyone):
+            continue
+        # all in one table, or one in each
+        for some in (names, *([name] for name in names if len(names) > 1)):
+            table = None if {*some} <= found.keys() else _table(inputs, at, some, ask)
+            if table is not None:
+                found |= dict.fromkeys(some, OfUsers(table.lazy()))
+    segments = [replace(one, add=found.get(one.inside, one.add)) for one in inputs.segments]
+    return replace(inputs, segments=tuple(segments)) if found else inputs
 
 
-def _tables(inputs: Inputs, owner: Owned, ask: Ask) -> list[pl.DataFrame]:
-    """Return each user once with the segments of an owner that are properties of users: all in one table, or one in each."""
-    names = inputs.inside(owner)
-    # who has no row is in no segment of rows
-    if not names or (
-        owner == "row" and inputs.context.universe == "all" and inputs.users is not None
-    ):
-        return []
-    together = _table(inputs, owner, names, ask)
-    if together is not None:
-        return [together]
-    alone = [_table(inputs, owner, [name], ask) for name in names] if len(names) > 1 else []
-    return [table for table in alone if table is not None]
+def _table(inputs: Inputs, at: Place, names: Sequence[str], ask: Ask) -> pl.DataFrame | None:
+    """Return each user of the frames of a place once, with columns that never change within one.
 
-
-def _table(inputs: Inputs, owner: Owned, names: Sequence[str], ask: Ask) -> pl.DataFrame | None:
-    """Return each user of the frames of an owner once, with columns that never change within one.
-
-    None where one does.
+    None where one does, or where lists and truth differ, so that each row decides.
     """
-    sources = [inputs.identified("truth" if owner == "truth" else "recommendations")]
-    if owner == "row" and inputs.truth is not None:
+    sources = [inputs.identified("truth" if at == "truth" else "recommendations")]
+    if at == "rows" and inputs.truth is not None:
         sources.append(inputs.identified("truth"))
-    found = None
+    tables = []
     for rows in ask([source.select("user", *names) for source in sources]):
         table = constant_of("user", rows)
         if table is None:
             return None
-        found = table if found is None else _of_both(found, table)
-    return found
-
-
-def _of_both(lists: pl.DataFrame, truth: pl.DataFrame) -> pl.DataFrame | None:
-    """Return the users of both frames; None where the frames differ, so that each row decides."""
-    table = pl.concat([lists, truth]).unique()
-    return table if table["user"].n_unique() == len(table) else None
+        tables.append(table)
+    if len(tables) == 1:
+        return tables[0]
+    both = pl.concat(tables).unique()
+    return both if both["user"].n_unique() == len(both) else None

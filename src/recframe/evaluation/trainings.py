@@ -13,9 +13,9 @@ from recframe.evaluation.segments import keys_of, n_keys, numbered
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import Context
-from recframe.frames.roles import Segment
 from recframe.frames.rows.exact_sums import ExactSums, of_few
 from recframe.frames.rows.joins import Frame, aggregate, joined
+from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.judged_frame import Judged
 from recframe.ranking.relevance import is_rank

@@ -17,7 +17,6 @@ from recframe.evaluation.segments import (
     deepest_of,
     n_users_of_segments,
     users_in_segments,
-    with_attributes,
 )
 from recframe.frames.collecting import Ask
 from recframe.frames.options import NoRelevant
@@ -104,7 +103,7 @@ class UserValues:
     def _present_in_segments(self) -> pl.LazyFrame:
         if {*self.keys} <= {*self.judged.model}:
             return self.present
-        return with_attributes(self.judged.named(self.present), self.judged.inputs)
+        return self.judged.inputs.attach(self.judged.named(self.present), "users")
 
     def _checked(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         return after_checks(rows, self.judged, "n_users", pl.Int64, steep=self.steep)

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 
 import polars as pl
 
-from recframe.errors import ColumnError, dtype_shown, fails_if
-from recframe.frames.hints import Either, FrameOf
-from recframe.frames.roles import IDS, Segment, Side
+from recframe.errors import ColumnError, dtype_shown
+from recframe.frames.hints import Either
+from recframe.frames.roles import IDS, Side
+from recframe.frames.segments import Segment
 
 WANTED = {
     "rank": "a number from 1 up",
@@ -24,7 +25,7 @@ def check_dtypes(
     schemas: Mapping[str, pl.Schema], sides: Mapping[str, Side], segments: Iterable[Segment] = ()
 ) -> None:
     """Reject columns whose dtype does not suit their role, or a segment."""
-    by = {segment.inside: segment.name for segment in segments if segment.owner != "role"}
+    by = {segment.inside: segment.name for segment in segments if segment.at != "id"}
     for name, schema in schemas.items():
         titles = by | sides[name].context.names
         for inside in (*by, *IDS, *WANTED):
@@ -86,55 +87,23 @@ def matched(
     """Cast the columns that match in value but not in dtype, such as Int32 and Int64, or say that they cannot match."""
     result = dict(taken)
     shared = {"user": "the user ids", "item": "the item ids"}
-    of_rows = [segment for segment in segments if segment.owner == "row"]
-    shared |= {one.inside: f"the values of {one.name!r}" for one in of_rows}
-    # where the result's column is made to be like another, as in pandas, any dtype does inside the plan
-    kept = {
-        one.inside
-        for one in of_rows
-        if one.made is not None or sides["recommendations"].kind.source(one.name) is None
-    }
+    shared |= {one.inside: f"the values of {one.name!r}" for one in segments if one.at == "rows"}
     for inside, title in shared.items():
         dtypes = {name: schema[inside] for name, schema in schemas.items() if inside in schema}
         if len(set(dtypes.values())) <= 1 and pl.Null not in dtypes.values():
             continue
         dtype = common(dtypes)
-        if inside in kept and dtype is not None and len(dtypes) > 1:
-            dtype = _of_the_lists(*dtypes.values())
         if dtype is None:
             found = _clash(dtypes, title, sides)
             if clashes is None:
                 raise ColumnError(found)
             clashes[inside] = found
         for name, own in dtypes.items():
-            if dtype is None:
-                cast = as_text(pl.col(inside), own)
-            elif own == dtype:
-                continue
-            elif inside in kept:
-                cast = _held_by_lists(inside, dtype, title)
-            else:
-                cast = pl.col(inside).cast(dtype)
-            result[name] = result[name].with_columns(cast.alias(inside))
+            if own != dtype:
+                column = pl.col(inside)
+                cast = as_text(column, own) if dtype is None else column.cast(dtype)
+                result[name] = result[name].with_columns(cast.alias(inside))
     return result
-
-
-def _of_the_lists(lists: pl.DataType, truth: pl.DataType) -> pl.DataType:
-    """Return the dtype in which the parts of both frames come back: that of the lists, with the truth's other categories."""
-    if isinstance(lists, pl.Enum) and isinstance(truth, pl.Enum):
-        return pl.Enum(list(dict.fromkeys([*lists.categories, *truth.categories])))
-    return truth if lists == pl.Null else lists
-
-
-def _held_by_lists(inside: str, dtype: pl.DataType, title: str) -> pl.Expr:
-    """Return a column of the truth in the dtype of the lists' column; it fails where this cannot hold a value."""
-    message = (
-        f"{title} in {FrameOf('truth')} do not all fit into {dtype_shown(dtype)}, the dtype of the lists' column; cast both "
-        "columns to one dtype"
-    )
-    column = pl.col(inside)
-    cast = column.cast(dtype, strict=False)
-    return pl.when(fails_if(column.is_not_null() & cast.is_null(), message) == 0).then(cast)
 
 
 def as_text(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -21,22 +21,34 @@ def at_hand(taken: Taken) -> pl.DataFrame | None:
     return None if isinstance(taken, pl.LazyFrame) else taken
 
 
-def is_complete(taken: Taken, names: Iterable[str]) -> bool:
-    """Whether a frame is known to have no null in some columns."""
-    return isinstance(taken, pl.DataFrame) and not any(taken[name].null_count() for name in names)
+class Known(NamedTuple):
+    """Facts of the eager frames of a call."""
 
+    complete: frozenset[str] = frozenset()
+    """Frames of lists and truth in which every row has a user and an item."""
+    ranks_hold: bool = False
+    """Whether all ranks are known to be at least 1."""
+    few: bool = False
+    """Whether all frames are small, so that plan steps cost more than rows."""
+    rows_are_items: bool = False
+    """Whether a judged frame has no item column: each row is an item, identified by its number."""
 
-def are_small(taken: Iterable[Taken]) -> bool:
-    """Whether frames are eager, and too small for precomputation."""
-    return all(isinstance(one, pl.DataFrame) and len(one) <= LARGE for one in taken)
-
-
-def is_small_and_from(taken: Taken, name: str, least: float) -> bool:
-    """Whether a small eager frame has no number below a bound in a column."""
-    if not isinstance(taken, pl.DataFrame) or len(taken) > LARGE or name not in taken.columns:
-        return False
-    lowest: Any = taken[name].min()
-    return lowest is None or bool(lowest >= least)
+    @classmethod
+    def of(cls, taken: Mapping[str, Taken], *, rows_are_items: bool) -> Known:
+        """Return what is known of frames; ranks are looked at where these are few."""
+        complete, lists = set(), taken["recommendations"]
+        for name in ("recommendations", "truth"):
+            rows = taken.get(name)
+            if isinstance(rows, pl.DataFrame) and not (
+                rows["user"].null_count() or rows["item"].null_count()
+            ):
+                complete.add(name)
+        few = all(isinstance(rows, pl.DataFrame) and len(rows) <= LARGE for rows in taken.values())
+        lowest: Any = 0
+        if isinstance(lists, pl.DataFrame) and len(lists) <= LARGE and "rank" in lists.columns:
+            lowest = lists["rank"].min()
+        ranks_hold = lowest is None or bool(lowest >= 1)
+        return cls(frozenset(complete), ranks_hold, few, rows_are_items)
 
 
 def with_own_dtype(taken: Taken, name: str) -> Taken:
@@ -55,8 +67,6 @@ def with_own_dtype(taken: Taken, name: str) -> Taken:
         return taken.with_columns(present.list.to_array(widths[0])) if len(widths) == 1 else taken
     if dtype.is_float():
         numbers = taken[name].drop_nulls().drop_nans()
-        whole = bool((numbers == numbers.floor()).all()) and bool(
-            numbers.is_between(-(2**53), 2**53).all()
-        )
+        whole = (numbers == numbers.floor()).all() and numbers.is_between(-(2**53), 2**53).all()
         return taken.with_columns(column.fill_nan(None).cast(pl.Int64)) if whole else taken
     return taken

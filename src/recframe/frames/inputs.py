@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, Literal
 
@@ -22,32 +22,20 @@ from recframe.frames import collecting
 from recframe.frames.by_expressions import Made
 from recframe.frames.collecting import check_threads
 from recframe.frames.dtypes import as_text, check_dtypes, matched
-from recframe.frames.eager_data import (
-    are_small,
-    at_hand,
-    eager,
-    is_complete,
-    is_small_and_from,
-    with_own_dtype,
-)
+from recframe.frames.eager_data import Known, eager
 from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.engine import AllUsers
 from recframe.frames.kinds.kind import Kind, Taken
 from recframe.frames.options import FOLD, Context, Folds, Sharing
-from recframe.frames.roles import (
-    DESCRIBES,
-    OF_IDS,
-    Owner,
+from recframe.frames.roles import DESCRIBES, Side, fold_of, listed, roles_of, sides_of
+from recframe.frames.segments import (
+    FRAMES_OF,
+    LABEL,
+    OfUsers,
+    Place,
     Segment,
-    Side,
-    fold_of,
-    holder_of,
     label_columns,
-    listed,
-    roles_of,
-    segment_of,
-    segments_of,
-    sides_of,
+    placed,
 )
 
 GROUP = "random group"
@@ -67,40 +55,52 @@ class Inputs:
     reference: pl.LazyFrame | str | None
     """user, item and rank or score; or the name of a model."""
     segments: tuple[Segment, ...]
-    checks: tuple[pl.LazyFrame, ...]
     context: Context
-    sources: Mapping[str, Any]
-    """Origin of key columns by name, to restore their dtypes in the result."""
-    labels: Mapping[str, str]
-    """Unbound columns of the lists that may name systems, by internal name."""
-    sides: Mapping[str, Side] = field(default_factory=dict)
+    sides: Mapping[str, Side]
     """The frames as they were given, with all their columns."""
-    complete: frozenset[str] = frozenset()
-    """Frames in which every row has a user and an item."""
-    ranks_hold: bool = False
-    """Whether all ranks are known to be at least 1."""
-    few: bool = False
-    """Whether all frames are small, so that plan steps cost more than rows."""
-    given: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    given: Mapping[str, pl.DataFrame]
     """Eager frames by name."""
-    judged: bool = True
-    """Whether any relevance is known."""
+    known: Known
+    """Facts of the eager frames."""
+    checks: tuple[pl.LazyFrame, ...]
     units: tuple[str, ...] = ()
     """Segments that are clusters or random groups, which get no result rows."""
-    draw: Callable[[pl.LazyFrame], pl.LazyFrame] | None = None
-    """Function that gives rows of users their random group, the last segment."""
-    of_users: tuple[pl.LazyFrame, ...] = ()
-    """Distinct users with the segments found to be constant per user."""
-    crowd: pl.LazyFrame | None = None
-    """Distinct users of a judged frame, if precomputed."""
-    without_items: bool = False
-    """Whether a judged frame has no item column: each row is an item, identified by its number."""
     models: pl.LazyFrame | None = None
     """All models, where the lists may lack some."""
     fold: pl.Expr | None = None
     """The fold that all rows are of, where these are the inputs of one."""
-    of_fold: int | None = None
-    """Its number."""
+
+    @property
+    def sources(self) -> dict[str, Any]:
+        """Origin of key columns by name, to restore their dtypes in the result."""
+        found = {
+            one.name: None if one.made else self._holder(one).kind.source(one.name)
+            for one in self.segments
+        }
+        if self.context.model is not None:  # it is the first `by` column, asked for or not
+            lists = self.sides["recommendations"]
+            found[self.context.model] = lists.kind.source(self.context.model)
+        return found
+
+    def _holder(self, segment: Segment) -> Side:
+        return self.sides[(*FRAMES_OF[segment.at], "recommendations")[0]]
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Unbound columns of the lists that may name systems, by internal name, where they were read."""
+        names = self.schema.names()
+        return {name: name.removeprefix(LABEL) for name in names if name.startswith(LABEL)}
+
+    @property
+    def judged(self) -> bool:
+        """Whether any relevance is known."""
+        return "truth" in self.sides or self.sides["recommendations"].has("relevance")
+
+    @property
+    def crowd(self) -> pl.LazyFrame | None:
+        """Distinct users of a judged frame, where segments were found to be constant per user."""
+        tables = (one.add.table for one in self.segments if isinstance(one.add, OfUsers))
+        return next((one.select("user") for one in tables if self.truth is None), None)
 
     @cached_property
     def all_users(self) -> AllUsers | None:
@@ -114,7 +114,7 @@ class Inputs:
         """Return sums by keys, of some users those of all; other folds have others of the same name."""
         if self.all_users is None:
             return rows()
-        return self.all_users.of_all((name, self.of_fold), rows, keys)
+        return self.all_users.of_all((name, str(self.fold)), rows, keys)
 
     def of_all(self, keys: pl.LazyFrame) -> pl.LazyFrame:
         """Return distinct keys of some users' rows with those of all others."""
@@ -139,20 +139,11 @@ class Inputs:
         judging = self.lists if self.truth is None else self.truth
         return "propensity" in judging.collect_schema()
 
-    def feature(self, of: str, call: str) -> pl.LazyFrame:
+    def feature(self, of: str, call: str) -> Taken:
         """Return a column of the items frame: item, value; the only one beside the item, where `of` is empty.
 
         `call` is the metric's name, to show how to name a column.
         """
-        taken = with_own_dtype(self._feature(of, call), "value").lazy()
-        dtype = self.items.collect_schema()["item"] if self.items is not None else pl.Null
-        return taken.with_columns(pl.col("item").cast(dtype)).drop_nulls("item")
-
-    def feature_at_hand(self, of: str, call: str) -> pl.DataFrame | None:
-        """Return the same where the frame of the items is eager; nothing of a LazyFrame is collected."""
-        return at_hand(self._feature(of, call))
-
-    def _feature(self, of: str, call: str) -> Taken:
         if self.items is None:
             msg = f"{call} needs {SideFrame('items')}"
             raise ColumnError(msg)
@@ -210,7 +201,7 @@ class Inputs:
         """
         rows = self.truth if owner == "truth" and self.truth is not None else self.lists
         has_ids = pl.col("user").is_not_null() & pl.col("item").is_not_null()
-        conditions = [has_ids] * (owner not in self.complete)
+        conditions = [has_ids] * (owner not in self.known.complete)
         conditions += [] if where is None else [where]
         if collecting.IS_POLARS_1:
             for condition in conditions:
@@ -254,7 +245,7 @@ class Inputs:
     def standing_in(self, frames: Mapping[str, pl.LazyFrame]) -> Inputs:
         """Return the inputs with placeholder frames, without any data in memory."""
         laid = _laid(frames, self.sides, self.segments, self.context)
-        return replace(self, **laid, sides={}, given={}, sources={})
+        return replace(self, **laid, sides={}, given={})
 
     @property
     def candidates(self) -> Inputs:
@@ -282,7 +273,7 @@ class Inputs:
             for name, rows in frames.items()
             if rows is not None
         }
-        return replace(self, lists=lists, labels={}, **others)
+        return replace(self, lists=lists, **others)
 
     @cached_property
     def ranks_by_gain(self) -> bool:
@@ -292,33 +283,35 @@ class Inputs:
     @cached_property
     def item_keys(self) -> list[str]:
         """The segments that are properties of the item, or the item itself, as keys."""
-        itself = [segment.inside for segment in self.segments if segment.inside == "item"]
-        return [*self.inside("items", "item id"), *itself]
+        return [one.inside for one in self.segments if one.at == "items" or one.inside == "item"]
 
     @cached_property
     def row_keys(self) -> list[str]:
         """The segments that are columns of the lists, of the truth, or of both, as keys."""
-        return self.inside("row", "truth")
+        return self.inside("rows", "truth")
 
-    def with_item_keys(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows of items with the segments that are properties of these."""
-        if not self.item_keys:
-            return rows
-        names = self.inside("items")
-        if names and self.items is not None:
-            rows = rows.join(self.items.select("item", *names), on="item", how="left")
-        return self.with_made_of_ids(rows, "item")
+    def inside(self, *places: Place) -> list[str]:
+        """Return the internal names of the segments whose columns are read at some places."""
+        return [one.inside for one in self.segments if one.at in places and one.add is None]
 
-    def with_made_of_ids(self, rows: pl.LazyFrame, role: Literal["user", "item"]) -> pl.LazyFrame:
-        """Return rows with the segments that expressions make of their users or of their items."""
-        for segment in self.segments:
-            if segment.owner == OF_IDS[role] and segment.made is not None:
-                rows = segment.made.of_ids(rows, role, segment.inside)
+    def attach(self, rows: pl.LazyFrame, at: Literal["users", "items"]) -> pl.LazyFrame:
+        """Return rows of users or of items with the segments that are properties of these."""
+        frame, role = (self.users, "user") if at == "users" else (self.items, "item")
+        names = self.inside(at)
+        if names and frame is not None:
+            rows = rows.join(frame.select(role, *names), on=role, how="left")
+        for name in self.inside("lists") if at == "users" else ():
+            pairs = self.counted("recommendations").select("user", name).drop_nulls().unique()
+            own = pairs.group_by("user").agg(pl.col(name).first())
+            rows = rows.join(own, on="user", how="left")
+        return self.added_to(rows, at)
+
+    def added_to(self, rows: pl.LazyFrame, at: Literal["users", "items"]) -> pl.LazyFrame:
+        """Return rows of users or of items with the segments that functions give them."""
+        adds = [one.add for one in self.segments if (one.at == "items") is (at == "items")]
+        for add in dict.fromkeys(adds):
+            rows = rows if add is None else add(rows)
         return rows
-
-    def inside(self, *owners: Owner) -> list[str]:
-        """Return the internal names of the segments of some owners."""
-        return [segment.inside for segment in self.segments if segment.owner in owners]
 
 
 @cache
@@ -346,31 +339,31 @@ def read(
     sides = sides_of(frame, context)
     main = sides["recommendations"]
     described = {name: side for name, side in sides.items() if name not in {"train", "reference"}}
-    segments = _segments(by, described, context)
-    labels = label_columns(main, segments) if labelled else []
-    given = {}
+    segments = placed(by, described, context) if by else ()
+    if main.rows_are_items and any(segment.inside == "item" for segment in segments):
+        msg = f"{Given('by', 'item')}: the judged frame has no ids of items; name their column: {bind(item=NAMED)}"
+        raise ColumnError(msg)
+    read = [*segments, *(label_columns(main, segments) if labelled else [])]
+    given: dict[str, Taken] = {}
     for name, side in sides.items():
-        columns = segments_of([*segments, *labels], name)
+        columns = [one for one in read if one.add is None and name in FRAMES_OF[one.at]]
         roles = [*roles_of(name, side, judged=judged), *fold_of(name, side)]
         roles += ["time"] * (labelled and name in _timed(sides, context))
         given[name] = side.take(roles, columns)
-    given["recommendations"] = without_models(given["recommendations"], context)
-    _check_ties(given["recommendations"].collect_schema(), main, context)
-    if main.rows_are_items:
-        _check_no_segment_of_items(segments)
+    lists = given["recommendations"] = without_models(given["recommendations"], context)
+    if "ties" in context.given and context.ties != "item" and "score" not in lists.collect_schema():
+        msg = (
+            f"{Given('ties', context.ties)} orders items of equal scores, but {main.title} has ranks, in column "
+            f"{main.context.names['rank']!r}; leave it out, or name the scores: {bind(score=NAMED)}"
+        )
+        raise RecframeError(msg)
     return Inputs(
         **_laid(given, sides, segments, context, clashes),
         sides=sides,
         segments=segments,
         context=context,
-        sources=_sources(segments, sides, context),
-        labels={label.inside: label.name for label in labels},
-        complete=_complete(given),
-        ranks_hold=is_small_and_from(given["recommendations"], "rank", 1),
-        few=are_small(given.values()),
         given=eager(given),
-        judged="truth" in given or "relevance" in given["recommendations"].collect_schema(),
-        without_items=main.rows_are_items,
+        known=Known.of(given, rows_are_items=main.rows_are_items),
     )
 
 
@@ -391,22 +384,6 @@ def without_models(lists: Taken, context: Context) -> Taken:
 def _is_one_of(models: Sequence[str]) -> pl.Expr:
     """Whether a row is of one of some models; the null model is none of them."""
     return pl.col("model").cast(pl.String).is_in(models).fill_null(value=False)
-
-
-def _check_ties(schema: pl.Schema, main: Side, context: Context) -> None:
-    """Reject an order of equal scores where ranks are given."""
-    if "ties" in context.given and context.ties != "item" and "score" not in schema:
-        msg = (
-            f"{Given('ties', context.ties)} orders items of equal scores, but {main.title} has ranks, in column "
-            f"{main.context.names['rank']!r}; leave it out, or name the scores: {bind(score=NAMED)}"
-        )
-        raise RecframeError(msg)
-
-
-def _check_no_segment_of_items(segments: Iterable[Segment]) -> None:
-    if any(segment.inside == "item" for segment in segments):
-        msg = f"{Given('by', 'item')}: the judged frame has no ids of items; name their column: {bind(item=NAMED)}"
-        raise ColumnError(msg)
 
 
 def _laid(
@@ -448,45 +425,12 @@ def _check_folds(schemas: Mapping[str, pl.Schema], sides: Mapping[str, Side], co
             raise ColumnError(msg)
 
 
-def _sources(
-    segments: Iterable[Segment], sides: Mapping[str, Side], context: Context
-) -> dict[str, Any]:
-    """Return the origins of a result's key columns, by name."""
-    found = {
-        segment.name: None if segment.made else holder_of(segment, sides).kind.source(segment.name)
-        for segment in segments
-    }
-    if context.model is not None:  # it is the first `by` column, asked for or not
-        found[context.model] = sides["recommendations"].kind.source(context.model)
-    return found
-
-
-def _complete(given: Mapping[str, Taken]) -> frozenset[str]:
-    """Return the names of frames (lists, truth) that are known to have no missing ids."""
-    judging = [name for name in ("recommendations", "truth") if name in given]
-    return frozenset([name for name in judging if is_complete(given[name], ["user", "item"])])
-
-
 def _fill_relevance(taken: dict[str, pl.LazyFrame], given: Mapping[str, Taken]) -> None:
     """Give every row of a truth without a relevance 1, and of a frame of which nothing is known none."""
     main = "truth" if "truth" in taken else "recommendations"
     if "relevance" not in given[main].collect_schema():
         missing = pl.lit(1, pl.Int64) if main == "truth" else pl.lit(None, pl.Float64)
         taken[main] = taken[main].with_columns(relevance=missing)
-
-
-def _segments(
-    by: Iterable[str | Made], sides: Mapping[str, Side], context: Context
-) -> tuple[Segment, ...]:
-    """Return the distinct `by` columns; a role and its bound column are the same."""
-    found: dict[str, Segment] = {}
-    model = {context.model} - {None}
-    for number, one in enumerate(by):
-        new = segment_of(number, one, sides, context)
-        if found.setdefault(new.name, new) != new or (new.made and new.name in model):
-            msg = f"{Given('by', one)} would be a second column {new.name!r} of the result; name it: .alias('...')"
-            raise ColumnError(msg)
-    return tuple(found.values())
 
 
 def _repeated_key(frame: pl.LazyFrame, name: str, column: str) -> pl.LazyFrame:

@@ -1,28 +1,23 @@
-"""Roles of columns, and the frames that `by` columns describe."""
+"""Roles of columns, and the frames of a call that have them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from recframe.errors import (
-    ColumnError,
-    NeedsAllUsersError,
-    RecframeError,
-    folded,
-    sentence,
-    suggestion,
-)
-from recframe.frames.by_expressions import ROOT, Made, with_made
+from recframe.errors import ColumnError, RecframeError, folded, sentence, suggestion
+from recframe.frames.by_expressions import ROOT, with_made
 from recframe.frames.hints import A_FRAME, NAMED, ROLES, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.kind import Taken
 from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.options import FOLD, SIDES, Context, NamedFrame
+
+if TYPE_CHECKING:
+    from recframe.frames.segments import Segment
 
 IDS = ("user", "item", "model", "training")
 DESCRIBES = {"users": "user", "items": "item"}
@@ -43,53 +38,28 @@ IN_ORDER = Either(
 )
 READ_AS_GIVEN = ("rank", "score", "propensity")
 """Numeric roles whose NaN is kept, since the reader interprets it."""
-# NOTE: "user id" and "item id" are made of an id by an expression. "user" and "constant" are nobody's frames: a segment that
-# was found to be a property of the user, and one that cuts lists and truth into parts, of which each user was found to have
-# one; see `described`.
-Owner = Literal[
-    "role",
-    "row",
-    "recommendations",
-    "truth",
-    "user",
-    "constant",
-    "users",
-    "items",
-    "train",
-    "reference",
-    "draw",
-    "user id",
-    "item id",
-]
-OF_IDS: dict[str, Owner] = {"user": "user id", "item": "item id"}
-
-
-@dataclass(frozen=True)
-class Segment:
-    """One `by` column: internal name, result name, owner."""
-
-    inside: str
-    name: str
-    owner: Owner
-    made: Made | None = None
-    """Expression that makes the column; None for a plain column."""
 
 
 class Side:
     """One frame of the call, with its name in messages."""
 
-    def __init__(self, title: str, frame: Any, context: Context, option: str = "") -> None:
+    def __init__(self, title: object, frame: Any, context: Context, option: str = "") -> None:
         self.names: Mapping[str, Any] = {}
-        self.option = option
+        self.option, self.bound, self._title = option, context, title
         if isinstance(frame, NamedFrame):
             self.names, frame = frame.names, frame.frame
-        self.bound = context
-        self.title, self.context = title, context.bind(self.names) if self.names else context
+            context = context.bind(self.names)
+        self.context = context
         self.kind = kind_for(frame, title)
         self.columns = self.kind.columns
         for role, own in self.names.items():
             if isinstance(own, str):
                 self.require(role)
+
+    @property
+    def title(self) -> str:
+        """The name of the frame in messages."""
+        return str(self._title)
 
     def has(self, role: str) -> bool:
         """Whether the frame has the column of a role."""
@@ -99,23 +69,17 @@ class Side:
     def rows_are_items(self) -> bool:
         """Whether each row of a judged frame is an item of its own: it has no ids of items, and nothing else of the call does.
 
-        NOTE: rows of learning to rank have none. Models that are held against one truth are told apart by ids of items.
+        NOTE: rows of learning to rank have none. Models that are compared on one truth are told apart by ids of items.
         """
-        context = self.context
-        others = (context.truth, context.items, context.train, context.reference, context.model)
-        if (
-            self.has("item")
-            or context.item is not None
-            or any(other is not None for other in others)
-        ):
+        names, columns, bound = self.context.names, self.columns, self.context
+        if names["item"] in columns or bound.item is not None or bound.model is not None:
             return False
-        if not (self.has("user") and self.has("relevance")):
+        others = (bound.truth, bound.items, bound.train, bound.reference)
+        if any(other is not None for other in others):
             return False
-        return not suggestion("item", self.columns) and not self.index_hint("item")
-
-    def own_role(self, name: str) -> str | None:
-        """Return whose ids a column has that bears a name of this frame's own."""
-        return next((role for role in ("user", "item") if self.names.get(role) == name), None)
+        if names["user"] not in columns or names["relevance"] not in columns:
+            return False
+        return not suggestion("item", columns) and not self.index_hint("item")
 
     def root(self, name: str) -> str | None:
         """Return the column that an expression means by a name, that of a role or one of this name; None without one."""
@@ -171,39 +135,31 @@ class Side:
             return ""
         return "Name each column by a text first: frame.columns = ['_'.join(map(str, names)) for names in frame.columns]"
 
-    def take(self, roles: Iterable[str], segments: Iterable[Segment] = ()) -> Taken:
-        """Return the columns of roles and segments, under their names inside the plan."""
-        segments, roles = list(segments), list(roles)
-        if "item" in roles and self.rows_are_items:
-            roles.remove("item")
-            return self.take(roles, segments).with_row_index("item")
-        named = {role: self.require(role) for role in roles}
-        made = {}
-        for segment in segments:
-            if segment.made is None:
-                named[segment.inside] = segment.name
-            else:
-                made[segment.inside] = segment.made
-        if not made:
-            return _with_one_zero(self._read(named), segments)
-        roots = chain.from_iterable(one.roots for one in made.values())
-        read = {ROOT + root: self.root(root) or root for root in roots}
-        taken = self._read(named | read)
-        return with_made(taken, list(named), made, self.title)
+    def take(self, roles: Iterable[str], segments: Sequence[Segment] = ()) -> Taken:
+        """Return the columns of roles and segments, under their names inside the plan.
 
-    def _read(self, named: Mapping[str, str]) -> Taken:
-        """Return columns under their names inside the plan; where no relevance is to be read, each judged row has 1."""
-        taken = self.kind.take(named, IDS, READ_AS_GIVEN)
-        if "relevance" not in named or self.context.relevance is not False:
-            return taken
-        judged = pl.col("relevance").is_not_null()
-        return taken.with_columns(relevance=pl.when(judged).then(pl.lit(1, pl.Int64)))
+        Without a relevance that is read each judged row has 1, and of a frame whose rows are items each has its number.
+        """
+        roles = [*roles]
+        numbered = "item" in roles and self.rows_are_items
+        named = {role: self.require(role) for role in roles if not (numbered and role == "item")}
+        named |= {one.inside: one.name for one in segments if one.made is None}
+        made = {one.inside: one.made for one in segments if one.made is not None}
+        roots = dict.fromkeys(chain.from_iterable(one.roots for one in made.values()))
+        read = {ROOT + root: self.root(root) or root for root in roots}
+        taken = self.kind.take(named | read, IDS, READ_AS_GIVEN)
+        if self.context.relevance is False and "relevance" in named:
+            judged = pl.col("relevance").is_not_null()
+            taken = taken.with_columns(relevance=pl.when(judged).then(pl.lit(1, pl.Int64)))
+        if made:
+            taken = with_made(taken, list(named), made, self.title)
+        elif segments:
+            taken = _with_one_zero(taken, segments)
+        return taken.with_row_index("item") if numbered else taken
 
 
 def _with_one_zero(taken: Taken, segments: Sequence[Segment]) -> Taken:
     """Return a frame whose columns of segments have 0 for -0.0."""
-    if not segments:
-        return taken
     schema = taken.collect_schema()
     floats = [segment.inside for segment in segments if schema[segment.inside].is_float()]
     return taken.with_columns(pl.col(floats) + 0.0) if floats else taken
@@ -223,12 +179,12 @@ def sides_of(frame: Any, context: Context) -> dict[str, Side]:
     reference = context.reference
     if isinstance(reference, str):
         _check_named_reference(reference, context)
-    title = str(FrameOf("judged" if context.truth is None else "recommendations"))
+    title = FrameOf("judged" if context.truth is None else "recommendations")
     sides = {"recommendations": Side(title, frame, context)}
     for name in SIDES:
         side = getattr(context, name)
         if side is not None and not (name == "reference" and isinstance(side, str)):
-            sides[name] = Side(str(FrameOf(name)), side, context, name)
+            sides[name] = Side(FrameOf(name), side, context, name)
     return sides
 
 
@@ -305,22 +261,6 @@ def names_trainings(name: str) -> bool:
     return str(name).casefold().replace("-", "_").replace(" ", "_") in TRAININGS
 
 
-def label_columns(main: Side, segments: Sequence[Segment]) -> list[Segment]:
-    """Return the unbound columns of the lists whose values may name systems.
-
-    Where these are bound, those that may tell trainings of one apart.
-    """
-    context = main.context
-    has_model = context.model is not None
-    if has_model and (context.training or not any(map(names_trainings, main.columns))):
-        return []
-    names = unbound_labels(main, segments)
-    names = names if not has_model else list(filter(names_trainings, names))
-    return [
-        Segment(f"label {number}", name, "recommendations") for number, name in enumerate(names)
-    ]
-
-
 def unbound_labels(main: Side, segments: Sequence[Segment]) -> list[str]:
     """Return the names of unbound columns of the lists whose values may be labels."""
     context = main.context
@@ -345,118 +285,8 @@ def order_of(side: Side) -> Literal["rank", "score"]:
     return "rank"
 
 
-def segments_of(segments: Sequence[Segment], name: str) -> list[Segment]:
-    """Return the segments whose columns are taken from a side."""
-    owners = {name, "row"} if name in {"recommendations", "truth"} else {name}
-    return [segment for segment in segments if segment.owner in owners]
-
-
 def role_named(name: str, context: Context) -> str | None:
     """Return the role of ids, models or trainings that a name means: its own, or that of the column that is bound to it."""
     roles = ["user", "item", *(one for one in OF_LISTS if getattr(context, one) is not None)]
     roles += [FOLD] * (context.folds is not None)
     return next((role for role in roles if name in {role, context.names[role]}), None)
-
-
-def segment_of(number: int, by: str | Made, sides: Mapping[str, Side], context: Context) -> Segment:
-    """Determine the owner of a `by` column."""
-    if not isinstance(by, str):
-        role, *others = {role_named(root, context) for root in by.roots}
-        if role in OF_IDS and not others and by.reads_own_row:
-            return Segment(f"segment {number}", by.name, OF_IDS[role], by)
-        holders = _holders_of_roots(by, sides, context)
-        if len(holders) > 1:
-            by.check_reads_own_row("which differ between lists and truth", "a column of each frame")
-        lists = sides["recommendations"].kind
-        if lists.all_users is not None and holders != ["items"]:
-            found = "of which a bucket of users has some alone"
-            column = f"a column of {sides[holders[0]].title}"
-            by.check_reads_own_row(found, column, NeedsAllUsersError)
-        return Segment(f"segment {number}", by.name, _owner(by, holders, sides, context), by)
-    role = role_named(by, context)
-    if role is not None:
-        return Segment(role, context.names[role], "role")
-    _check_is_no_number(by, sides, context)
-    own = {owner: side.own_role(by) for owner, side in sides.items()}
-    holders = [owner for owner, side in sides.items() if by in side.columns and not own[owner]]
-    roles = [role for role in dict.fromkeys(own.values()) if role is not None]
-    if by == context.names["relevance"] and "truth" in holders:
-        holders = [holder for holder in holders if holder != "recommendations"]
-    if len(roles) > 1 and not holders:
-        msg = f"{Given('by', by)} names the users of one frame and the items of another; write 'user' or 'item'"
-        raise ColumnError(msg)
-    if roles and not holders:
-        return Segment(roles[0], context.names[roles[0]], "role")
-    if not holders:
-        raise _not_found(by, by, sides)
-    return Segment(f"segment {number}", by, _owner(by, holders, sides, context))
-
-
-def _check_is_no_number(by: str, sides: Mapping[str, Side], context: Context) -> None:
-    """Reject a `by` column of numbers whose values are no segments."""
-    roles = ["rank", "score"] + [one for one in ("propensity", "weight") if getattr(context, one)]
-    role = next((one for one in roles if by == context.names[one]), None)
-    if role is not None and any(by in side.columns for side in sides.values()):
-        msg = (
-            f"{Given('by', by)} is the {role}, whose values are not segments; first put them into groups, in a column of "
-            f"another name, such as '{role}_group'"
-        )
-        raise ColumnError(msg)
-
-
-def _holders_of_roots(made: Made, sides: Mapping[str, Side], context: Context) -> list[str]:
-    """Return the frames that have all columns of an expression; what is made of ids alone is one of the lists and the truth."""
-    of_ids = all(role_named(root, context) for root in made.roots)
-    able = {owner: side for owner, side in sides.items() if owner in JUDGED or not of_ids}
-    holders = [owner for owner, side in able.items() if None not in {*map(side.root, made.roots)}]
-    if holders:
-        return holders
-    found = []
-    for root in made.roots:
-        titles = [side.title for side in sides.values() if side.root(root) is not None]
-        if not titles:
-            raise _not_found(root, made, sides)
-        found.append(f"{root!r} is a column of {' and '.join(titles)}")
-    msg = f"{Given('by', made)} needs its columns in one frame: {', '.join(found)}"
-    raise ColumnError(msg)
-
-
-def _owner(
-    by: str | Made, holders: Sequence[str], sides: Mapping[str, Side], context: Context
-) -> Owner:
-    """Return the frame that a `by` column describes, among those that have it."""
-    if len(holders) > 1 and not {*holders} <= JUDGED:
-        found = " and ".join(sides[owner].title for owner in holders)
-        msg = f"{Given('by', by)} is a column of {found}; drop or rename it in all but one of them"
-        raise ColumnError(msg)
-    alone = context.truth is None and list(holders) == ["recommendations"]
-    owner: Any = "row" if alone or {*holders} == JUDGED else holders[0]
-    return cast("Owner", owner)
-
-
-def _not_found(name: str, by: str | Made, sides: Mapping[str, Side]) -> ColumnError:
-    """Return the error of a `by` column, or of one that it is made of, that no frame has."""
-    known = dict.fromkeys(column for side in sides.values() for column in side.columns)
-    where = ", ".join(side.title for side in sides.values())
-    said = f"{Given('by', by)}" if name == by else f"{Given('by', by)}: {name!r}"
-    found = sentence(f"{said} is not a column of {where}", suggestion(name, known))
-    msg = f"{found} There are {listed(known)}. {_hint_of_by(name, sides)}"
-    return ColumnError(msg.removesuffix(". "))
-
-
-def _hint_of_by(name: str, sides: Mapping[str, Side]) -> str:
-    """Return the advice on a `by` column that no frame has."""
-    for side in sides.values():
-        if hint := side.index_hint(name):
-            return hint.replace("Its index", f"The index of {side.title}")
-    missing = [
-        f"if it describes {one}, {bind(**{one: one})}"
-        for one in ("users", "items")
-        if one not in sides
-    ]
-    return f"Give the {A_FRAME} that has it: {'; '.join(missing)}" if missing else ""
-
-
-def holder_of(segment: Segment, sides: Mapping[str, Side]) -> Side:
-    """Return the frame that a segment's column is taken from."""
-    return sides[segment.owner] if segment.owner in sides else sides["recommendations"]

@@ -233,7 +233,7 @@ class Question:
         """Yield the paragraph on `by` columns that are properties of items, and an empty line."""
         columns = () if self.inputs is None else self.inputs.segments
         names = [
-            column.name for column in columns if column.owner == "items" or column.inside == "item"
+            column.name for column in columns if column.at == "items" or column.inside == "item"
         ]
         if names:
             named = " and ".join(str(Given("by", name)) for name in names)

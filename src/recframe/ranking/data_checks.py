@@ -14,8 +14,9 @@ from recframe.frames.collecting import LARGE, run_by_size
 from recframe.frames.hints import FrameOf, Given, bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import FOLD
-from recframe.frames.roles import OF_LISTS, Segment, names_trainings, unbound_labels
+from recframe.frames.roles import OF_LISTS, names_trainings, unbound_labels
 from recframe.frames.rows.joins import beside_one_another
+from recframe.frames.segments import Segment
 from recframe.ranking.judged_frame import PAIR, Judged
 from recframe.ranking.relevance import (
     INFINITE_RELEVANCE,
@@ -87,7 +88,7 @@ def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
         return [*found, *_of_segments(judged)]
     if judged.context.strict:  # the audit's errors, which have what follows among them
         return found
-    if not (judged.inputs.scored or judged.inputs.ranks_hold):
+    if not (judged.inputs.scored or judged.inputs.known.ranks_hold):
         below = rank < 1
         if judged.inputs.schema["rank"].is_float():
             below &= rank > -math.inf  # which is no rank
@@ -124,7 +125,8 @@ def _of_float_ids(inputs: Inputs) -> Iterator[pl.LazyFrame]:
 def _of_segments(judged: Judged) -> list[pl.LazyFrame]:
     """Return the checks of properties of users that the lists alone have."""
     frame = judged.inputs.counted("recommendations")
-    segments = (segment for segment in judged.inputs.segments if segment.owner == "recommendations")
+    names = judged.inputs.inside("lists")
+    segments = (segment for segment in judged.inputs.segments if segment.inside in names)
     return [_two_values(frame, segment) for segment in segments]
 
 
@@ -197,7 +199,7 @@ def _have_each_rank_once(inputs: Inputs, lists: pl.DataFrame) -> bool:
 def keys_of_lists(inputs: Inputs) -> list[str]:
     """Return the columns that tell lists apart."""
     of_lists = (*OF_LISTS, FOLD, "user")
-    return [*inputs.inside("row"), *(key for key in of_lists if key in inputs.schema)]
+    return [*inputs.inside("rows"), *(key for key in of_lists if key in inputs.schema)]
 
 
 def pooled(inputs: Inputs) -> pl.LazyFrame:
@@ -222,7 +224,7 @@ def _rows(inputs: Inputs, keys: Sequence[str]) -> pl.LazyFrame:
     main = inputs.sides["recommendations"]
     # of a LazyFrame no column is read that the call does not name
     is_here = "recommendations" in inputs.given
-    labels = [Segment(LABEL + name, name, "recommendations") for name in _of_both(inputs)] * is_here
+    labels = [Segment(LABEL + name, name, "lists") for name in _of_both(inputs)] * is_here
     has_scores = main.context.names["score"] in main.columns
     score = {"score"} if has_scores and (is_here or main.context.score is not None) else set()
     parts = [segment for segment in inputs.segments if segment.inside in keys]

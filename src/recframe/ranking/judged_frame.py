@@ -32,7 +32,7 @@ def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     lists = in_order_given(inputs.identified("recommendations"), inputs.context.ties)
     if inputs.truth is None and not (inputs.model or inputs.scored):
         return Judged(inputs, lists)
-    truth, shared = inputs.identified("truth"), inputs.inside("row")
+    truth, shared = inputs.identified("truth"), inputs.inside("rows")
     # all models share one truth: what the frame says of any of them
     if inputs.truth is None:
         truth = truth.select(*shared, *PAIR, "relevance")
@@ -135,7 +135,7 @@ class Judged:
 
     def in_segments(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows of items with the segments that are properties of these."""
-        return self.inputs.with_item_keys(rows)
+        return self.inputs.attach(rows, "items") if self.inputs.item_keys else rows
 
     @cached_property
     def list_keys(self) -> list[str]:
@@ -300,7 +300,7 @@ class Judged:
         if self.truth is not None:
             return self.truth.filter(self._relevant).select(*self.of_rows, *PAIR, gain=self._gain)
         rows = self.lists.filter(self._relevant)
-        keys = distinct_names(*self.inputs.inside("row"), *self.model, *PAIR)
+        keys = distinct_names(*self.inputs.inside("rows"), *self.model, *PAIR)
         return self.in_segments(rows.select(*keys, self._rank, gain=self._gain))
 
     @cached_property
@@ -313,7 +313,7 @@ class Judged:
             rows = rows.with_columns(pl.when(is_rank(rank)).then(rank))
         keys = distinct_names(*self.list_keys, "item")
         values = [rank.min(), pl.col("gain").max()]
-        return alike_as_one(rows, keys, self.schema, values, few=self.inputs.few)
+        return alike_as_one(rows, keys, self.schema, values, few=self.inputs.known.few)
 
     def relevant(self, *also: str) -> pl.LazyFrame:
         """Return the relevant rows, one per item: keys, gain, and the item if requested."""
@@ -374,7 +374,7 @@ class Judged:
         best = best_rank(pl.col("listed_rank"), pl.col("listed_relevant"))
         flags = pl.col("listed_relevant", "listed_judged", "listed_graded")
         values = [best, flags.any(), pl.col([*tied]).max()]
-        items = alike_as_one(items, keys, self.schema, values, few=self.inputs.few)
+        items = alike_as_one(items, keys, self.schema, values, few=self.inputs.known.few)
         return items if cut == k else items.filter(pl.col("listed_rank") <= k)
 
     def _with_relevance(self, k: int | None) -> pl.LazyFrame:
@@ -442,7 +442,7 @@ class Judged:
     @property
     def _parted(self) -> bool:
         """Whether list rows already carry the parts that only the truth has as columns."""
-        return len(self.shared) > len(self.inputs.inside("row"))
+        return len(self.shared) > len(self.inputs.inside("rows"))
 
     def _in_parts(self, lists: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows of the lists, which stay whole where the truth alone has a column, once for each part of the truth."""
@@ -466,7 +466,9 @@ class Judged:
         if self.precomputed.pairs is not None:
             return rows
         keys = [*self.of_rows, *PAIR]
-        return alike_as_one(rows, keys, rows.collect_schema(), [gain.max()], few=self.inputs.few)
+        return alike_as_one(
+            rows, keys, rows.collect_schema(), [gain.max()], few=self.inputs.known.few
+        )
 
     def _up_to(self, k: int | None) -> pl.Expr:
         return self._ranked if k is None else self._ranked & (pl.col("rank") <= k)

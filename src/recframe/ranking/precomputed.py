@@ -120,7 +120,7 @@ def _with(judged: Judged, **properties: Any) -> Judged:
 def _uncut(judged: Judged) -> Judged:
     """Return a judgement of the lists without item segments."""
     inputs = judged.inputs
-    others = tuple(segment for segment in inputs.segments if segment.owner != "items")
+    others = tuple(segment for segment in inputs.segments if segment.at != "items")
     return replace(judged, inputs=replace(inputs, segments=others))
 
 

@@ -15,7 +15,7 @@ from recframe.errors import ColumnError, suggestion
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import FrameOf, Given, bind
 from recframe.frames.inputs import Inputs
-from recframe.frames.roles import Segment
+from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
 

@@ -14,6 +14,7 @@ import polars as pl
 
 from recframe.errors import ColumnError, dtype_shown, fails_if, fails_whole_if
 from recframe.frames.collecting import Ask
+from recframe.frames.eager_data import at_hand, with_own_dtype
 from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.joins import AS_EVER
@@ -48,7 +49,7 @@ def shape_of(dtype: pl.DataType) -> Shape | None:
 
 def check_feature(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) -> None:
     """Reject a column that cannot be a feature, from the schema alone."""
-    dtype = inputs.feature(of, call).collect_schema()["value"]
+    dtype = _rows(inputs, of, call).collect_schema()["value"]
     if takes == NUMBERS:
         _check_number(dtype, of, call)
         return
@@ -106,7 +107,7 @@ def _are_bits(value: pl.Expr) -> pl.Expr:
 
 def _check_bits(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) -> None:
     """Say that a column holds vectors of 0 and 1, where it would be read as the categories 0 and 1; of eager items alone."""
-    column = inputs.feature_at_hand(of, call)
+    column = at_hand(inputs.feature(of, call))
     if column is None:
         return
     dtype = column.schema["value"]
@@ -217,9 +218,16 @@ class Feature:
 
 def read(inputs: Inputs, of: str) -> Feature:
     """Return a feature that was checked before."""
-    rows = inputs.feature(of, "")
+    rows = _rows(inputs, of, "")
     dtype = rows.collect_schema()["value"]
     return Feature(rows, shape_of(dtype), dtype.size if isinstance(dtype, pl.Array) else None)
+
+
+def _rows(inputs: Inputs, of: str, call: str) -> pl.LazyFrame:
+    """Return a column of the items in the dtype that its values suggest: item, value."""
+    rows = with_own_dtype(inputs.feature(of, call), "value").lazy()
+    dtype = pl.Null() if inputs.items is None else inputs.items.collect_schema()["item"]
+    return rows.with_columns(pl.col("item").cast(dtype)).drop_nulls("item")
 
 
 def _scaled(rows: pl.LazyFrame) -> pl.LazyFrame:

@@ -33,7 +33,7 @@ def _without_items(metric: Any) -> ColumnError:
 def check_needs(inputs: Inputs, metric: Any, facts: Iterable[FromSides]) -> None:
     """Raise an error for a missing side frame, or for an unusable feature."""
     facts = list(facts)
-    if inputs.without_items and (facts or metric.definition.over_lists):
+    if inputs.known.rows_are_items and (facts or metric.definition.over_lists):
         raise _without_items(metric)
     lacking = missing(inputs, (need for fact in facts for need in fact.builder.needs))
     if not lacking:

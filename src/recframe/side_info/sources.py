@@ -180,7 +180,7 @@ class Sides:
     @cached_property
     def catalogue(self) -> pl.LazyFrame:
         """The items of the catalogue, each once in each segment, with those that are properties of them."""
-        return self.inputs.with_made_of_ids(self.items, "item")
+        return self.inputs.added_to(self.items, "items")
 
     @property
     def items(self) -> pl.LazyFrame:
@@ -205,7 +205,7 @@ class Sides:
 
     def with_item_keys(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows of items with the segments that are properties of them."""
-        return self.inputs.with_item_keys(rows)
+        return self.inputs.attach(rows, "items")
 
     def built(self, one: Fact) -> Any:
         """Return a fact, precomputed or built from the side frames."""

@@ -13,12 +13,12 @@ from recframe.evaluation.evaluation import Convention
 from recframe.evaluation.metrics_of_lists import N_PLACES
 from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import needs_of
-from recframe.evaluation.segments import SUPPORT, keys_of, numbered, support_of, with_attributes
+from recframe.evaluation.segments import SUPPORT, keys_of, numbered, support_of
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import GROUP, Inputs
 from recframe.frames.options import FOLD
-from recframe.frames.roles import Segment
 from recframe.frames.rows.joins import aggregate, in_long_form, joined
+from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.judged_frame import judge
 from recframe.ranking.relevance import rows_of_models
@@ -63,12 +63,12 @@ def grouped(inputs: Inputs, cluster: str | None) -> Inputs:
     if cluster is not None:
         sides = (inputs.lists, inputs.truth, inputs.users)
         users = [one.select("user") for one in sides if one is not None]
-        named = with_attributes(pl.concat(users, how="vertical_relaxed").unique(), inputs)
+        named = inputs.attach(pl.concat(users, how="vertical_relaxed").unique(), "users")
         keyed = _keyed(named.filter(pl.col(cluster).is_not_null()), cluster, OF_CLUSTER)
         clusters = keyed.group_by("user").agg(pl.col(OF_CLUSTER).min())
     left = tuple(one for one in inputs.segments if one.inside not in inputs.units)
-    segments = (*left, Segment(GROUP, GROUP, "constant"))
-    return replace(inputs, segments=segments, units=(), draw=partial(_drawn, clusters=clusters))
+    group = Segment(GROUP, GROUP, "rows", add=partial(_drawn, clusters=clusters))
+    return replace(inputs, segments=(*left, group), units=())
 
 
 def _drawn(rows: pl.LazyFrame, *, clusters: pl.LazyFrame | None) -> pl.LazyFrame:

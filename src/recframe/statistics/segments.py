@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from recframe.errors import fails_whole_if
-from recframe.evaluation.segments import OF_ROWS, not_of_users
+from recframe.evaluation.segments import not_of_users
 from recframe.frames.collecting import run_by_size
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Inputs
@@ -47,10 +47,10 @@ class Segmenting:
 def checks(inputs: Inputs, call: str) -> Iterator[pl.LazyFrame]:
     """Give frames of one row that fail when the plan runs, if a column of rows puts a user into several segments."""
     for segment in inputs.segments:
-        if segment.owner not in OF_ROWS:
+        if segment.at not in {"rows", "truth"}:
             continue
         name = segment.inside
-        frames = [inputs.truth] if segment.owner == "truth" else [inputs.lists, inputs.truth]
+        frames = [inputs.truth] if segment.at == "truth" else [inputs.lists, inputs.truth]
         users = [
             frame.filter(pl.col("user").is_not_null()).select("user", name).unique()
             for frame in frames

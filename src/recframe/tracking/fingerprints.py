@@ -25,7 +25,7 @@ def fingerprint(inputs: Inputs) -> str:
     streams. Ids count as what they say, whatever the dtype: whole numbers of any width, categories as text.
     """
     frames = {name: getattr(inputs, name) for name in FRAMES}
-    if inputs.without_items:
+    if inputs.known.rows_are_items:
         # numbers of rows are in the order in which these stand
         frames["lists"] = inputs.lists.drop("item")
     # a model that is the reference has no rows of its own

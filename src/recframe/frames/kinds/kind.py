@@ -46,14 +46,15 @@ def is_number(dtype: pl.DataType) -> bool:
     return dtype.is_numeric() or dtype == pl.Boolean
 
 
-def without_nan(column: pl.Series, numbers: Names) -> pl.Series:
-    """Return a column with null for NaN, unless it is one of the numbers that are read as given.
+def without_nan(rows: pl.DataFrame, numbers: Names) -> pl.DataFrame:
+    """Return rows with null for NaN, but in the numbers that are read as given.
 
     NOTE: a sum is NaN where a number is, and is had in less time than a mask.
     """
-    if not column.dtype.is_float() or column.name in numbers or not math.isnan(column.sum()):
-        return column
-    return column.fill_nan(None)
+    for name, dtype in zip(rows.columns, rows.dtypes, strict=True):
+        if dtype.is_float() and name not in numbers and math.isnan(rows[name].sum()):
+            rows = rows.with_columns(rows[name].fill_nan(None))
+    return rows
 
 
 class Kind:
@@ -178,16 +179,15 @@ class EagerKind(Kind):
     """Frame in memory: size known, plans collected at once."""
 
     def __init__(self, frame: Any) -> None:
-        super().__init__(frame)
-        self.size = len(frame)
+        self.frame, self.size = frame, len(frame)
 
     def take(self, named: Named, ids: Names = (), numbers: Names = ()) -> Taken:
         """Return some columns, with null for NaN."""
-        columns = (
+        columns = [
             self.column(name, inside, is_id=inside in ids).alias(inside)
             for inside, name in named.items()
-        )
-        return pl.DataFrame([without_nan(column, numbers) for column in columns])
+        ]
+        return without_nan(pl.DataFrame(columns), numbers)
 
     def held_rows(self, named: Named, numbers: Names = ()) -> pl.LazyFrame:
         """Return some columns, and the number of the row."""

@@ -34,7 +34,7 @@ class ArrowStream(Protocol):
         """Give the columns as a stream."""
 
 
-def kind_for(frame: Any, title: str = "the frame") -> Kind:
+def kind_for(frame: Any, title: object = "the frame") -> Kind:
     """Return a frame's kind, or raise an error that lists the supported frames."""
     found = _kind_of(frame)
     if found is None:

@@ -58,10 +58,7 @@ def _read(column: Any, *, is_id: bool = False) -> pl.Series:
     kind = dtype_name(column.dtype)
     if kind == "SparseDtype":
         return _read(column.sparse.to_dense(), is_id=is_id)
-    if kind == "CategoricalDtype":
-        return _of_categories(column, is_id=is_id)
-    readers = {"PeriodDtype": _of_periods, "IntervalDtype": _of_intervals}
-    return readers.get(kind, _through_arrow)(column)
+    return _of_categories(column, is_id=is_id) if kind in OF_CATEGORIES else _through_arrow(column)
 
 
 def dtype_name(dtype: object) -> str:
@@ -119,34 +116,12 @@ def _check_bytes(column: pd.Series[Any]) -> None:
         raise TypeError(msg)
 
 
-def _of_periods(column: pd.Series[Any]) -> pl.Series:
-    """Return periods as their numbers, in a struct that bears the frequency, so that no other one matches them."""
-    return _of_parts({str(column.dtype): pl.Series(pd.PeriodIndex(column).asi8)}, column)
-
-
-def _of_intervals(column: pd.Series[Any]) -> pl.Series:
-    """Return intervals as their ends, in the order of pandas: by the left one, then by the right one."""
-    left, right = (_read(end.to_series()) for end in (column.array.left, column.array.right))
-    return _of_parts(dict(zip(ends_of(column.dtype), (left, right), strict=True)), column)
-
-
-def ends_of(dtype: Any) -> tuple[str, str]:
-    """Return the names of the ends of intervals, with their brackets."""
-    left = "[left" if dtype.closed in {"left", "both"} else "(left"
-    return left, "right]" if dtype.closed in {"right", "both"} else "right)"
-
-
-def _of_parts(parts: Mapping[str, pl.Series], column: pd.Series[Any]) -> pl.Series:
-    present = pl.Series("present", column.notna().to_numpy())
-    values = pl.DataFrame([one.alias(name) for name, one in parts.items()]).to_struct("value")
-    return pl.DataFrame([present, values]).select(pl.when("present").then("value")).to_series()
-
-
 def _of_categories(column: pd.Series[Any], *, is_id: bool) -> pl.Series:
     """Return categories as an Enum in their order, with their labels as text; ids that are no text as what they are.
 
     Ids have to match the plain ones of other frames. So many categories that an Enum of them takes long become text.
     """
+    column = in_categories(column)
     codes, kept = column.cat.codes.to_numpy(), kept_categories(column)
     categories = column.cat.categories[kept]
     if not len(categories):
@@ -163,6 +138,11 @@ def _of_categories(column: pd.Series[Any], *, is_id: bool) -> pl.Series:
     return pl.Series(
         labels, dtype=pl.Enum(labels) if len(labels) <= MOST_CATEGORIES else pl.String
     ).gather(rows)
+
+
+def in_categories(column: Any) -> Any:
+    """Return a column with its values as categories, in their order."""
+    return column if dtype_name(column.dtype) == "CategoricalDtype" else column.astype("category")
 
 
 def kept_categories(column: pd.Series[Any]) -> Any:
@@ -185,8 +165,8 @@ def labels_of(categories: Iterable[Any]) -> list[str]:
 
 
 TEXT = (pl.String, pl.Categorical, pl.Enum)
-NO_PERIOD = -(2**63)
-"""The ordinal of a missing period."""
+OF_CATEGORIES = {"CategoricalDtype", "PeriodDtype", "IntervalDtype"}
+"""Dtypes that are read as categories: Arrow has no periods and no intervals."""
 
 
 def frame_of(result: pl.DataFrame, by: Mapping[str, pd.Series[Any] | None]) -> pd.DataFrame:
@@ -200,11 +180,11 @@ def frame_of(result: pl.DataFrame, by: Mapping[str, pd.Series[Any] | None]) -> p
         [one.alias(place) for place, one in zip(places, result.get_columns(), strict=True)]
     )
     came = {place: by[name] for place, name in zip(places, names, strict=True) if name in by}
-    codes = {
-        place: code.alias(place)
-        for place, source in came.items()
-        if _is_categorical(source) and (code := _codes(result[place], source)) is not None
-    }
+    codes = {}
+    for place, source in came.items():
+        if source is not None and dtype_name(source.dtype) in OF_CATEGORIES:
+            code = _codes(result[place], source)
+            codes |= {} if code is None else {place: code.alias(place)}
     in_order = all(isinstance(result.schema[place], pl.Enum) for place in codes)
     result = result.with_columns(codes.values())
     if not in_order:
@@ -218,12 +198,9 @@ def frame_of(result: pl.DataFrame, by: Mapping[str, pd.Series[Any] | None]) -> p
     return frame
 
 
-def _is_categorical(column: pd.Series[Any] | None) -> bool:
-    return column is not None and dtype_name(column.dtype) == "CategoricalDtype"
-
-
 def _codes(values: pl.Series, column: Any) -> pl.Series | None:
     """Return the places of values among the categories of a column, or None where one is not among them."""
+    column = in_categories(column)
     categories = column.cat.categories
     if isinstance(values.dtype, pl.Enum):
         kept = kept_categories(column)
@@ -244,7 +221,14 @@ def _codes(values: pl.Series, column: Any) -> pl.Series | None:
 
 
 def _of_codes(codes: pl.Series, column: Any) -> pd.Series[Any]:
-    return pd.Series(pd.Categorical.from_codes(codes.fill_null(-1).to_numpy(), dtype=column.dtype))
+    places, own = codes.fill_null(-1).to_numpy(), in_categories(column)
+    found = pd.Series(pd.Categorical.from_codes(places, dtype=own.dtype))
+    if own is column:
+        return found
+    # a missing interval makes ends that are whole numbers floats, as in pandas
+    return (
+        found.astype(column.dtype) if (places >= 0).all() else pd.Series(pd.array(found.tolist()))
+    )
 
 
 def _restored(values: pl.Series, column: Any) -> Any:
@@ -258,15 +242,6 @@ def _in_dtype(values: pl.Series, dtype: Any) -> Any:
     if kind == "SparseDtype":
         dense = _in_dtype(values, dtype.subtype)
         return dense.astype(dtype) if dense.dtype == dtype.subtype else dense
-    if values.dtype == pl.Struct and kind == "PeriodDtype":
-        ordinals = values.struct.field(str(dtype)).fill_null(NO_PERIOD).to_numpy()
-        index: Any = pd.PeriodIndex
-        return pd.Series(index.from_ordinals(ordinals, freq=dtype.freq))
-    if values.dtype == pl.Struct and kind == "IntervalDtype":
-        left, right = (
-            _end_in_dtype(values.struct.field(end), dtype.subtype) for end in ends_of(dtype)
-        )
-        return pd.Series(pd.arrays.IntervalArray.from_arrays(left, right, closed=dtype.closed))
     if not _holds(values, dtype):
         return pd.Series(values.to_list()) if values.dtype == pl.Int128 else values.to_pandas()
     if values.dtype in (pl.Datetime, pl.Duration) and getattr(dtype, "kind", "") != "O":
@@ -282,17 +257,11 @@ def _in_dtype(values: pl.Series, dtype: Any) -> Any:
     return pd.Series(values.to_list(), dtype=dtype)
 
 
-def _end_in_dtype(ends: pl.Series, dtype: Any) -> Any:
-    """Return ends of intervals; a missing interval has none, and makes those that are whole numbers floats, as in pandas."""
-    is_whole = ends.null_count() and ends.dtype.is_integer()
-    return ends.cast(pl.Float64).to_pandas() if is_whole else _in_dtype(ends, dtype)
-
-
 def _holds(values: pl.Series, dtype: Any) -> bool:
     """Whether a dtype of pandas holds every value; a match with another frame may have made the column wider."""
     values = values.drop_nulls()
     # values that did not match theirs
-    if dtype_name(dtype) in {"CategoricalDtype", "PeriodDtype", "IntervalDtype"}:
+    if dtype_name(dtype) in OF_CATEGORIES:
         return not len(values)
     if values.dtype.is_integer() and getattr(dtype, "kind", "") in "iu" and len(values):
         bounds = np.iinfo(getattr(dtype, "numpy_dtype", dtype))

@@ -1,0 +1,201 @@
+"""Segments of a call: where their columns are, and how rows of users or of items get them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Literal
+
+import polars as pl
+
+from recframe.errors import ColumnError, NeedsAllUsersError, sentence, suggestion
+from recframe.frames.by_expressions import Made
+from recframe.frames.hints import A_FRAME, Given, bind
+from recframe.frames.options import Context
+from recframe.frames.roles import JUDGED, Side, listed, names_trainings, role_named, unbound_labels
+
+Place = Literal["rows", "truth", "lists", "users", "items", "id"]
+"""Frame that has a segment's column: lists and truth (or a judged frame), the truth alone, the lists alone, a side frame;
+or a role of ids, models, trainings or folds."""
+Add = Callable[[pl.LazyFrame], pl.LazyFrame]
+"""Type of functions that give rows of users, or of items, the segment."""
+FRAMES_OF: Mapping[Place, Sequence[str]] = {
+    "rows": ("recommendations", "truth"),
+    "lists": ("recommendations",),
+    "truth": ("truth",),
+    "users": ("users",),
+    "items": ("items",),
+    "id": (),
+}
+"""The frames whose columns segments of a place are."""
+PLACES: Mapping[str, Place] = {
+    "recommendations": "lists",
+    "truth": "truth",
+    "users": "users",
+    "items": "items",
+}
+OF_IDS: Mapping[str | None, Place] = {"user": "users", "item": "items"}
+LABEL = "label "
+"""Prefix of unbound columns of the lists that may name systems."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One `by` column: its names inside the plan and in the result, and its place."""
+
+    inside: str
+    name: str
+    at: Place
+    made: Made | None = None
+    """Expression that makes the column; None for a plain column."""
+    add: Add | None = field(default=None, compare=False)
+    """Function that gives rows of users, or of items, the segment, where it is not read from the column."""
+
+
+@dataclass(frozen=True, eq=False)
+class OfUsers:
+    """Segments of which each user is in one, as a function of rows."""
+
+    table: pl.LazyFrame
+    """Each user once, with the segments."""
+
+    def __call__(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows of users with the segments."""
+        return rows.join(self.table, on="user", how="left")
+
+
+def placed(
+    by: Iterable[str | Made], sides: Mapping[str, Side], context: Context
+) -> tuple[Segment, ...]:
+    """Return the distinct `by` columns with their places; a role and its bound column are the same."""
+    found: dict[str, Segment] = {}
+    for number, one in enumerate(by):
+        place = _place_of_column if isinstance(one, str) else _place_of_expression
+        new = place(f"segment {number}", one, sides, context)  # type: ignore[arg-type]
+        taken = new.made is not None and new.name == context.model
+        if found.setdefault(new.name, new) != new or taken:
+            msg = f"{Given('by', one)} would be a second column {new.name!r} of the result; name it: .alias('...')"
+            raise ColumnError(msg)
+    return tuple(found.values())
+
+
+def _place_of_expression(
+    inside: str, by: Made, sides: Mapping[str, Side], context: Context
+) -> Segment:
+    """Return an expression with the frame that has all of its columns."""
+    role, *others = {role_named(root, context) for root in by.roots}
+    if role in OF_IDS and not others and by.reads_own_row:
+        add = partial(by.of_ids, role=str(role), inside=inside)
+        return Segment(inside, by.name, OF_IDS[role], by, add)
+    holders = _holders_of_roots(by, sides, context)
+    if len(holders) > 1:
+        by.check_reads_own_row("which differ between lists and truth", "a column of each frame")
+    if sides["recommendations"].kind.all_users is not None and holders != ["items"]:
+        found = "of which a bucket of users has some alone"
+        column = f"a column of {sides[holders[0]].title}"
+        by.check_reads_own_row(found, column, NeedsAllUsersError)
+    return Segment(inside, by.name, _place(by, holders, sides, context), by)
+
+
+def _place_of_column(inside: str, by: str, sides: Mapping[str, Side], context: Context) -> Segment:
+    """Return a column with its role, or with the frame that has it."""
+    role = role_named(by, context)
+    if role is not None:
+        return Segment(role, context.names[role], "id")
+    _check_is_no_number(by, sides, context)
+    # whose ids a frame has under this name of its own
+    own = {
+        side: next((role for role in OF_IDS if of.names.get(str(role)) == by), None)
+        for side, of in sides.items()
+    }
+    holders = [side for side, of in sides.items() if by in of.columns and not own[side]]
+    if by == context.names["relevance"] and "truth" in holders:
+        holders = [holder for holder in holders if holder != "recommendations"]
+    roles = [role for role in dict.fromkeys(own.values()) if role is not None]
+    if holders or not roles:
+        return Segment(inside, by, _place(by, holders, sides, context))
+    if len(roles) > 1:
+        msg = f"{Given('by', by)} names the users of one frame and the items of another; write 'user' or 'item'"
+        raise ColumnError(msg)
+    return Segment(roles[0], context.names[roles[0]], "id")
+
+
+def _check_is_no_number(by: str, sides: Mapping[str, Side], context: Context) -> None:
+    """Reject a `by` column of numbers whose values are no segments."""
+    roles = ["rank", "score"] + [one for one in ("propensity", "weight") if getattr(context, one)]
+    role = next((one for one in roles if by == context.names[one]), None)
+    if role is not None and any(by in side.columns for side in sides.values()):
+        msg = (
+            f"{Given('by', by)} is the {role}, whose values are not segments; first put them into groups, in a column of "
+            f"another name, such as '{role}_group'"
+        )
+        raise ColumnError(msg)
+
+
+def _holders_of_roots(made: Made, sides: Mapping[str, Side], context: Context) -> list[str]:
+    """Return the frames that have all columns of an expression; what is made of ids alone is one of the lists and the truth."""
+    of_ids = all(role_named(root, context) for root in made.roots)
+    able = {name: side for name, side in sides.items() if name in JUDGED or not of_ids}
+    holders = [name for name, side in able.items() if None not in {*map(side.root, made.roots)}]
+    if holders:
+        return holders
+    found = []
+    for root in made.roots:
+        titles = [side.title for side in sides.values() if side.root(root) is not None]
+        if not titles:
+            raise _not_found(root, made, sides)
+        found.append(f"{root!r} is a column of {' and '.join(titles)}")
+    msg = f"{Given('by', made)} needs its columns in one frame: {', '.join(found)}"
+    raise ColumnError(msg)
+
+
+def _place(
+    by: str | Made, holders: Sequence[str], sides: Mapping[str, Side], context: Context
+) -> Place:
+    """Return the place of a column, among the frames that have it."""
+    if not holders:
+        raise _not_found(str(by), by, sides)
+    if len(holders) > 1 and not {*holders} <= JUDGED:
+        found = " and ".join(sides[holder].title for holder in holders)
+        msg = f"{Given('by', by)} is a column of {found}; drop or rename it in all but one of them"
+        raise ColumnError(msg)
+    is_judged = context.truth is None and holders[0] == "recommendations"
+    return "rows" if len(holders) > 1 or is_judged else PLACES[holders[0]]
+
+
+def _not_found(name: str, by: str | Made, sides: Mapping[str, Side]) -> ColumnError:
+    """Return the error of a `by` column, or of one that it is made of, that no frame has."""
+    known = dict.fromkeys(column for side in sides.values() for column in side.columns)
+    where = ", ".join(side.title for side in sides.values())
+    said = f"{Given('by', by)}" if name == by else f"{Given('by', by)}: {name!r}"
+    found = sentence(f"{said} is not a column of {where}", suggestion(name, known))
+    msg = f"{found} There are {listed(known)}. {_hint(name, sides)}"
+    return ColumnError(msg.removesuffix(". "))
+
+
+def _hint(name: str, sides: Mapping[str, Side]) -> str:
+    """Return the advice on a `by` column that no frame has."""
+    for side in sides.values():
+        if hint := side.index_hint(name):
+            return hint.replace("Its index", f"The index of {side.title}")
+    missing = [
+        f"if it describes {one}, {bind(**{one: one})}"
+        for one in ("users", "items")
+        if one not in sides
+    ]
+    return f"Give the {A_FRAME} that has it: {'; '.join(missing)}" if missing else ""
+
+
+def label_columns(main: Side, segments: Sequence[Segment]) -> list[Segment]:
+    """Return the unbound columns of the lists whose values may name systems.
+
+    Where these are bound, those that may tell trainings of one apart.
+    """
+    context = main.context
+    has_model = context.model is not None
+    if has_model and (context.training or not any(map(names_trainings, main.columns))):
+        return []
+    names = unbound_labels(main, segments)
+    names = names if not has_model else list(filter(names_trainings, names))
+    return [Segment(LABEL + name, name, "lists") for name in names]
