@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from recframe.api import argument_errors, reprs
 from recframe.api.bound_metric import Cutoffs
-from recframe.charts.bin_charts import PlotsOfBins
-from recframe.charts.comparison_charts import PlotsOfDifferences
-from recframe.charts.cutoff_charts import PlotsOverCutoffs
-from recframe.charts.front_charts import PlotsOfFronts
+from recframe.charts import history_charts
+from recframe.charts.comparison_charts import PlotsOfTwo
 from recframe.charts.list_charts import PlotsOfLists
-from recframe.charts.model_charts import PlotsOfModels
 from recframe.charts.themes import Look, ThemeName
+from recframe.charts.value_charts import PlotsOfValues
 from recframe.errors import suggestion
 from recframe.frames.dtypes import text_of
 from recframe.metrics.language.definition import Metric
@@ -25,14 +23,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 
-class Plot(
-    PlotsOverCutoffs,
-    PlotsOfModels,
-    PlotsOfFronts,
-    PlotsOfDifferences,
-    PlotsOfBins,
-    PlotsOfLists,
-):
+class Plot(PlotsOfValues, PlotsOfTwo, PlotsOfLists):
     """Charts of a frame: each method asks for numbers, sums them up in Polars, and returns an Altair chart.
 
     A chart is yours to restyle (`chart.properties(height=200)`) and to save: `chart.save("ndcg.svg")`, `"ndcg.png"`, and
@@ -100,13 +91,13 @@ class Plot(
         >>> rf.history(folder).rec.plot.timeline("mrr").data["value"].to_list()
         [0.75, 0.75, 0.75]
         """
-        from recframe.charts import history_charts  # noqa: PLC0415  Altair is an extra
-
-        lines = history_charts.lines_of(self._of, window, level)
         bound = self._of._context.by  # noqa: SLF001  the methods of this room are those of a Rec
-        split = [str(fromkey) for fromkey in dict.fromkeys([*bound, *argument_errors.names(by)])]
-        name = history_charts.name_of(lines.judged, metric, k)
-        return lines.chart(name, split, self._look, most)
+        split = [*dict.fromkeys(map(str, [*bound, *argument_errors.names(by)]))]
+        how = {"window": window, "level": level}
+        drawn: alt.LayerChart = history_charts.timeline(
+            self._of, metric, k, split, self._look, most, **how
+        )
+        return drawn
 
     def __repr__(self) -> str:
         return f"<rec.plot of {reprs.of_frame(self._of._frame)}: {', '.join(CHARTS)}>"  # noqa: SLF001

@@ -1,267 +1,70 @@
-"""Chart of a comparison: differences of models, a panel for each metric."""
+"""Charts of two sides: differences of models, and two metrics of each model."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from recframe.charts.chart_words import Fields, by_value, in_words, with_interval
-from recframe.charts.formatting import listed, p_value
+from recframe.charts.formatting import listed, p_value, per_cent, signed, signed_share
+from recframe.charts.forms import (
+    ENDS,
+    USERS,
+    Canvas,
+    Charts,
+    Field,
+    by_value,
+    canvas,
+    dots,
+    finished,
+    of_metric,
+    plane,
+    stacked,
+)
 from recframe.charts.long_format import (
     Intervals,
     Names,
-    has_own_order,
-    keyed,
-    models_in,
-    segment_columns,
-    users_of,
+    check_whole,
+    labelled,
+    named,
+    one_metric,
+    summary,
 )
-from recframe.charts.segment_rows import CUT, ends_of, in_order, labelled
-from recframe.charts.style import (
-    HEADING,
-    ROWS_AXIS,
-    SIDES,
-    Canvas,
-    Series,
-    alt,
-    drawn,
-    finished,
-    inner_width,
-    layered,
-    lines,
-    number_format,
-    safe,
-    safe_text,
-    tooltips,
-)
+from recframe.charts.themes import MOST_COLOURED
+from recframe.errors import RecframeError, worded
 from recframe.frames.dtypes import text_of
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import Asked, By, Cutoffs
 
 if TYPE_CHECKING:
+    import altair as alt
+
     from recframe.statistics.options import Correction
 
-STEP, BETWEEN_ROWS = 18, 12
-"""Height of a model's row, in pixels, and what is added for each row of the axis."""
-TURNED = {"better": "worse", "higher": "lower"}
-"""The verdicts of models that lose, by those of models that win."""
+BETTER, WORSE = ("better", "higher"), ("worse", "lower")
 MOST_LISTED = 3
 """Most models that a title names."""
+NEAR = 0.25
+"""Distance at which the name of a point would lie on another, as a share of the view."""
+DIFFERENCE = Field("difference", write=signed, ends=ENDS, format="+")
+TOLD = [
+    Field("baseline", "compared with {}"),
+    Field("metric", "in {}"),
+    DIFFERENCE,
+    Field("relative", "{} of its value", signed_share),
+    Field("verdict"),
+    Field("p_adjusted", "p {}", p_value),
+    USERS,
+]
+"""What is said of a difference."""
+RIGHT = {"higher": " (right of 0 is better)", "lower": " (lower is better: axis reversed)"}
 
 
-class Panel(NamedTuple):
-    """The rows of one metric."""
-
-    rows: pl.DataFrame
-    fields: dict[str, Any]
-    """The fields of tooltips."""
-    ends: list[float] | None
-    """The ends of the axis, where some intervals do not stretch it."""
-
-
-@dataclass(frozen=True)
-class Differences:
-    """Rows of a comparison under the names of charts, in the order in which they are drawn."""
-
-    data: pl.DataFrame
-    metrics: Sequence[Metric[...]]
-    series: Series
-    baseline: str | None
-    """The model that all others are compared with; None where each row has its own pair."""
-    by: str
-    """Names of the columns that make the segments, or ""."""
-    margin: float | None
-
-    @property
-    def names(self) -> list[str]:
-        """The names on the axis of rows."""
-        return self.data["row"].unique(maintain_order=True).to_list()
-
-    @property
-    def height(self) -> int:
-        """The height of a panel."""
-        n = self.n_models
-        return max(len(self.names), 1) * (n * STEP + BETWEEN_ROWS * (n > 1)) + 16
-
-    @property
-    def n_models(self) -> int:
-        """The number of models in a row."""
-        most: Any = self.data.group_by("metric", "row").len()["len"].max() or 1
-        return int(most)
-
-    def rows_of(self, metric: Metric[...], how: Intervals) -> Panel:
-        """Return the rows of a metric with the fields of their tooltips, and the ends of its axis."""
-        kind = f"+{number_format(metric)}"
-        fields: Fields = {
-            "model:N": "model",
-            "baseline:N": "compared with",
-            "segment:N": "segment",
-            "difference:Q": (f"difference in {metric}", kind),
-            "low,high:Q": (how.title, kind),
-            "relative:Q": ("of the other's value", "+.1%"),
-            "verdict:N": "verdict",
-            "p_adjusted:Q": ("p, corrected", p_value),
-            "n_users:Q": ("users with both", ",d"),
-        }
-        if not self.by:
-            fields = {name: said for name, said in fields.items() if name != "segment:N"}
-        rows = self.data.filter(metric=str(metric))
-        ends = ends_of(rows, "difference", zero=True)
-        rows = self.series.in_front(rows) if self.n_models > 1 else rows
-        return Panel(*in_words(rows, fields), ends)
-
-    def view(self, data: pl.DataFrame, metric: Metric[...], of: Panel) -> alt.LayerChart:
-        """Return the view of a metric, in which right is better."""
-        look, names = self.series.look, self.names
-        is_lower = metric.direction == "lower"
-        scale: dict[str, Any] = {"zero": True, "reverse": is_lower}
-        scale |= {"domain": of.ends, "padding": 6} if of.ends else {}
-        # nothing is no more than it
-        axis: dict[str, Any] = {"format": "+", "labelExpr": "datum.value === 0 ? '0' : datum.label"}
-        axis |= {"tickCount": look.width // 90}
-        x = {
-            "title": lines(_axis_title(metric), look.width - SIDES),
-            "axis": axis,
-            "scale": scale,
-        }
-        row = alt.Y("row:N", sort=names, title=None, axis=ROWS_AXIS)
-        base = drawn(data).encode(y=row, tooltip=tooltips(of.fields))
-        if len(self.metrics) > 1:
-            of_metric = alt.FieldEqualPredicate(field="metric", equal=str(metric))
-            base = base.transform_filter(of_metric)
-        if self.n_models > 1:
-            base = base.encode(yOffset=self.series.offset)
-        layers = self._layers(base, x, clip=of.ends is not None)
-        return layered(data, *layers, height=self.height)
-
-    def _layers(self, base: alt.Chart, x: dict[str, Any], *, clip: bool) -> list[alt.Chart]:
-        """Return the margin, the line at 0, the intervals, and the dots, of which the open ones are hollow."""
-        of, series = self.series.look.colours, self.series
-        encoded = series.marks(legend=self.n_models > 1, shown=self.data["model"].to_list())
-        zero = alt.Chart(pl.DataFrame({"x": [0.0]})).mark_rule(color=of.quiet).encode(x="x:Q")
-        of_one = base.transform_filter(series.is_coloured) if self.n_models > 1 else base
-        rule = of_one.mark_rule(strokeWidth=2, clip=clip)
-        rule = rule.encode(
-            x=alt.X("low:Q", **x), x2=alt.X2("high:Q", title=x["title"]), color=encoded["color"]
-        )
-        is_open: Any = alt.FieldOneOfPredicate(field="verdict", oneOf=["open", "few"])
-        is_shown: Any = {"not": is_open}
-        dots = base.transform_filter(is_shown).mark_point(filled=True, size=80, opacity=1)
-        rings = base.transform_filter(is_open)
-        rings = rings.mark_point(fill=series.look.ground, size=60, strokeWidth=2, opacity=1)
-        points = [one.encode(x="difference:Q", **encoded) for one in (dots, rings)]
-        layers = [zero, rule, *points]
-        if self.margin is None:
-            return layers
-        band = base.mark_bar(opacity=0.8).encode(color=alt.ColorValue(of.band))
-        return [
-            band.encode(x=alt.X("margin_low:Q", **x), x2=alt.X2("margin_high:Q", title=x["title"])),
-            *layers,
-        ]
-
-    @property
-    def finding(self) -> str:
-        """The finding on the first metric, by its verdicts against the baseline: of models, or in how many segments."""
-        metric = self.metrics[0]
-        rows = self.data.filter(metric=str(metric))
-        better = "better" if metric.direction else "higher"
-        found = self._of_segments if self.by else self._of_models
-        words = found(rows, better) if len(rows) and self.baseline else ""
-        return words + (f" in {metric}" if words and len(self.metrics) > 1 else "")
-
-    def _of_models(self, rows: pl.DataFrame, better: str) -> str:
-        """Return which models are shown to be better than the baseline, and which are worse."""
-        said: list[str] = []
-        for verdict in (better, TURNED[better]):
-            models = rows.filter(verdict=verdict)["model"].to_list()
-            many = f"{len(models)}" if said else f"{len(models)} of {len(rows)} models"
-            who = listed(models) if len(models) <= MOST_LISTED else many
-            if models:
-                verb = "is" if len(models) == 1 else "are"
-                said.append(f"{who} {verb} {verdict}{'' if said else f' than {self.baseline}'}")
-        return ", ".join(said) or f"No model is shown to differ from {self.baseline}"
-
-    def _of_segments(self, rows: pl.DataFrame, better: str) -> str:
-        """Return in how many segments the best model, by value, is better than the baseline."""
-        best = next((one for one in self.series.best if one != self.baseline), "")
-        verdicts = rows.filter(model=best)["verdict"].to_list()
-        n, won, lost = len(verdicts), verdicts.count(better), verdicts.count(TURNED[better])
-        if not won + lost:
-            return f"No difference between {best} and {self.baseline} is shown in any segment"
-        where = "in every segment" if won == n else f"in {won} of {n} segments"
-        also = f", {TURNED[better]} in {lost}" if lost else ""
-        return f"{best} is {better} than {self.baseline} {where}{also}"
-
-    @property
-    def numbers(self) -> list[str]:
-        """The differences, for an alternative text."""
-        formats = {str(one): f"+{number_format(one)}" for one in self.metrics}
-        said = []
-        for row in self.data.to_dicts():
-            names = [row["metric"], row["row"], *([row["model"]] if self.by else [])]
-            kind = formats[row["metric"]]
-            value = with_interval([row[one] for one in ("difference", "low", "high")], kind)
-            said.append(f"{', '.join(names)}: {value}, {row['verdict']}")
-        return said
-
-    def chart(self, how: Intervals) -> alt.LayerChart | alt.VConcatChart:
-        """Return the chart, one view or a panel for each metric."""
-        look = self.series.look
-        panels = [self.rows_of(metric, how) for metric in self.metrics]
-        data = pl.concat([one.rows for one in panels], how="diagonal")
-        of = (
-            "pairwise differences" if self.baseline is None else f"differences from {self.baseline}"
-        )
-        users = "In brackets: users" if self.by else users_of(self.data)
-        words = f"{users[0].upper()}{users[1:]} with both values; intervals at {how.words}, each by itself."
-        words += " Hollow: open, no difference is shown."
-        if self.margin is not None:
-            words += f" Band: within {self.margin * 100:.3g}% of the other's value, which does not matter."
-        words += CUT * any(one.ends for one in panels)
-        words += self.series.words * bool({*self.data["model"]} - {*self.series.coloured})
-        title = f"{', '.join(map(str, self.metrics))}: {of}{f', by {self.by}' * bool(self.by)}"
-        said: dict[str, Any] = {"finding": self.finding, "numbers": self.numbers}
-        said["empty"] = data.is_empty()
-        views = [self.view(data, *one) for one in zip(self.metrics, panels, strict=True)]
-        if len(views) == 1:
-            return finished(views[0], look, title, words, **said)
-        named = [
-            view.properties(
-                width=inner_width(look),
-                title=alt.TitleParams(text=str(metric), color=look.colours.quiet, **HEADING),
-            )
-            for metric, view in zip(self.metrics, views, strict=True)
-        ]
-        return finished(alt.vconcat(*named, data=data, spacing=14), look, title, words, **said)
-
-
-def _axis_title(metric: Metric[...]) -> str:
-    """Return the name of differences, with their better end, which is on the right."""
-    better = {
-        "higher": " (right of 0 is better)",
-        "lower": " (lower is better: axis reversed)",
-    }
-    return f"difference in {metric}{better.get(metric.direction, '')}"
-
-
-def _named(data: pl.DataFrame, *, by_pair: bool) -> pl.DataFrame:
-    """Return differences with the names of their rows: a segment with its number of users, a pair of models, or a model."""
-    has_segments = bool((data["segment"] != "").any())
-    words = [pl.col("label")] * has_segments
-    if by_pair:
-        words.append(pl.format("{} - {}", "model", "baseline"))
-    elif not has_segments:
-        words.append(pl.col("model"))
-    named = labelled(data).with_columns(row=pl.concat_str(words, separator=" · "))
-    return named.drop("label")
-
-
-class PlotsOfDifferences(Canvas):
-    """The chart of a comparison."""
+class PlotsOfTwo(Charts):
+    """Charts of differences, and of two metrics."""
 
     def compare(  # noqa: PLR0913  those of rec.compare
         self,
@@ -287,18 +90,9 @@ class PlotsOfDifferences(Canvas):
         >>> chart.data.select("model", "baseline", "difference").rows()
         [('new', 'old', 0.3333333333333333)]
         """
-        result = self._rec.compare(
-            *metrics,
-            baseline=baseline,
-            k=k,
-            by=by,
-            level=level,
-            margin=margin,
-            correction=correction,
-            cluster=cluster,
-        )
-        compared = registry.asked(registry.each(metrics), k)
-        how = Intervals(level, cluster)
+        given = {"k": k, "by": by, "level": level, "margin": margin, "correction": correction}
+        result = self._rec.compare(*metrics, baseline=baseline, cluster=cluster, **given)
+        compared, how = registry.asked(registry.each(metrics), k), Intervals(level, cluster)
         return self._differences(result, compared, how, baseline=baseline, margin=margin)
 
     def _differences(  # noqa: PLR0913  what is known of a result
@@ -313,40 +107,121 @@ class PlotsOfDifferences(Canvas):
         worst_first: bool = False,
     ) -> alt.LayerChart | alt.VConcatChart:
         """Draw a result of `compare`; with `models` each has the colour that it has in charts of all of them."""
-        rec = self._rec
-        models = models or models_in(rec, result)
-        data = safe(keyed(rec, result))
-        data = data.rename({"difference_low": "low", "difference_high": "high"})
-        lower = metrics[0].direction == "lower"
-        first = data.filter(metric=str(metrics[0]))
-        sides = [
-            first.select("model", "value"),
-            first.select(model="baseline", value="baseline_value"),
-        ]
-        best = by_value(pl.concat(sides), lower=lower)
-        of_all = None if baseline is None else safe_text(text_of(baseline))
-        has_order = isinstance(models.dtype, pl.Enum)
-        order = [*map(safe_text, models.order)] if has_order else best
-        series = Series(models.order, self._look, best, of_all)
-        data = in_front_of(data, order, of_all)
-        columns = segment_columns(rec, result)
-        own = has_own_order(result, *columns)
-        of_first = pl.when(metric=str(metrics[0])).then("difference")
-        own, turned = own and not worst_first, lower != worst_first
-        data = in_order(data.with_columns(_first=of_first), "_first", own=own, lower=turned)
+        found, other = named(self._rec, result), "" if baseline is None else text_of(baseline)
         size = pl.lit(margin, pl.Float64) * pl.col("baseline_value").abs()
-        data = data.drop("_first").with_columns(margin_low=-size, margin_high=size)
-        data = _named(data, by_pair=of_all is None)
-        by = ", ".join(columns)
-        drawn_of = Differences(data, metrics, series, of_all, by, margin)
-        return drawn_of.chart(how)
+        pair = pl.col("model") if other else worded(pl.col("model"), " - ", pl.col("baseline"))
+        data = labelled(found.data).rename({"difference_low": "low", "difference_high": "high"})
+        is_open = pl.col("verdict").is_in(["open", "few"])
+        data = data.with_columns(hollow=is_open, within=size, beyond=-size)
+        row = pl.col("label") if other else worded(pl.col("label"), " · ", pair)
+        found = found._replace(data=data.with_columns(row=row if found.by else pair))
+        first = data.filter(metric=str(metrics[0]))
+        baselines = first.select(model="baseline", value="baseline_value")
+        at, lower = pl.concat([first.select("model", "value"), baselines]), metrics[0].direction == "lower"
+        found = found._replace(models=models or found.models)
+        of = self._canvas(found, DIFFERENCE, TOLD, at=at, lower=lower, baseline=other, most=len(data))
+        first = of.data.filter(metric=str(metrics[0]))
+        order = first["row"].unique(maintain_order=True).to_list()
+        if found.by and other and (worst_first or not found.own_order):
+            order = by_value(first, "row", "difference", lower=lower != worst_first)
+        panels = {}
+        for metric in metrics:
+            axis = f"difference in {metric}{RIGHT.get(metric.direction, '')}"
+            rows = of.data.filter(metric=str(metric))
+            panel = of._replace(data=rows, value=DIFFERENCE._replace(axis=axis), lower=metric.direction == "lower")
+            panels[str(metric)] = dots(panel, "row", order, zero=True, band=margin is not None)
+        words = f"{'In brackets: users' if found.by else of.users.capitalize()} with both values; "
+        words += f"intervals at {how.words}, each by itself."
+        words += " Hollow: open, no difference is shown." * bool(of.data["hollow"].any())
+        if margin is not None:
+            words += f" Band: within {per_cent(margin)} of the other's value, which does not matter."
+        title = f"{', '.join(panels)}: {f'differences from {other}' if other else 'pairwise differences'}"
+        title += f", by {found.by}" * bool(found.by)
+        finding = _finding(first, of, by_segment=bool(found.by)) if other else ""
+        finding += f" in {metrics[0]}" * (len(metrics) > 1 and bool(finding))
+        chart = stacked(panels, self._look) if len(panels) > 1 else panels[str(metrics[0])]
+        return finished(chart, of, title, words, finding)
+
+    def tradeoff(
+        self,
+        x: str | Metric[...],
+        y: str | Metric[...],
+        *,
+        k: int | None = None,
+        level: float = 0.95,
+        cluster: str | None = None,
+    ) -> alt.LayerChart:
+        """Draw models as points of two metrics, with the intervals of both and the Pareto front.
+
+        The numbers are those of `summarize(x, y)`, and the front is that of `rec.pareto(x, y)`: models that no other one equals
+        or beats in both metrics and beats in one, by the metrics' better ends. Models that are not on it are hollow: shown to
+        be dominated, or behind by their values alone, which may be chance. With a metric that has no direction there is no
+        front.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
+        >>> df.rec.plot.tradeoff("mrr", "recall@1").data.select("x", "y").rows()
+        [(0.75, 0.5)]
+        """
+        check_whole(self._rec, "tradeoff()")
+        metrics, how = [one_metric("tradeoff", one, k) for one in (x, y)], Intervals(level, cluster)
+        if metrics[0] == metrics[1]:
+            raise RecframeError(f"tradeoff takes two metrics, and found {str(metrics[0])!r} twice")
+        found, look = summary(self._rec, metrics, how), self._look
+        keys = ["model", "segment", "place"]
+        data = found.data.pivot("metric", index=keys, values=["value", *ENDS])
+        data.columns = [*keys, *(f"{axis}{end}" for end in ("", "_low", "_high") for axis in "xy")]
+        users = found.data.group_by("model").agg(pl.col("n_users").max())
+        data = _placed(data.join(users, on="model", maintain_order="left"), metrics)
+        front = data.filter(front=True)["model"].to_list()
+        if not look.highlight and 0 < len(front) <= MOST_COLOURED < len(data):
+            look = replace(look, highlight=tuple(front))
+        fields = [
+            of_metric(metric)._replace(name=axis, ends=(f"{axis}_low", f"{axis}_high"))
+            for axis, metric in zip("xy", metrics, strict=True)
+        ]
+        lower = metrics[0].direction == "lower"
+        at = data.select("model", value="x")
+        of = canvas(look, found._replace(data=data), fields[1], [*fields, USERS], at=at, lower=lower)
+        chart = plane(of, of.across(fields[0], padding=28, nice=False), of.up(padding=20, nice=False))
+        subtitle = f"Crosses: intervals at {how.words}."
+        finding = f"No other model beats {front[0]} in either" if len(front) == 1 < len(data) else ""
+        if 0 < len(front) < len(data):
+            subtitle += " Filled: the Pareto front, models that no other equals or beats in both; hollow: behind it by value."
+        if 1 < len(front) <= MOST_LISTED:
+            finding = f"{listed(front)} are on the front: neither is beaten in both"
+        return finished(chart, of, f"{metrics[1]} against {metrics[0]}", subtitle, finding)
 
 
-def in_front_of(data: pl.DataFrame, order: Sequence[str], baseline: str | None) -> pl.DataFrame:
-    """Return pairs in the order of their models."""
-    places = dict(zip(order, range(len(order)), strict=True))
-    names = ["model"] if baseline is not None else ["model", "baseline"]
-    keys = [
-        pl.col(one).replace_strict(places, default=None, return_dtype=pl.Int64) for one in names
+def _finding(rows: pl.DataFrame, of: Canvas, *, by_segment: bool) -> str:
+    """Return which models are shown to be better than the baseline, or in how many segments the best one is, and worse."""
+    best = next(one for one in of.ranked if one != of.baseline)
+    rows, said = rows.filter(model=best) if by_segment else rows, []
+    for verdicts in (BETTER, WORSE):
+        shown = rows.filter(pl.col("verdict").is_in(verdicts))
+        who, n = listed(shown["model"].to_list(), MOST_LISTED), len(shown)
+        than = f" than {of.baseline}" * (not said)
+        if n and by_segment:
+            where = f"all {n}" if n == len(rows) else f"{n} of {len(rows)}"
+            said.append(f"{f'{best} is ' * (not said)}{shown['verdict'][0]}{than} in {where} segments")
+        elif n:
+            said.append(f"{who} {'is' if n == 1 else 'are'} {shown['verdict'][0]}{than}")
+    subject = f"No difference between {best} and {of.baseline} is shown in any segment"
+    return ", ".join(said) or (subject if by_segment else f"No model is shown to differ from {of.baseline}")
+
+
+def _placed(data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> pl.DataFrame:
+    """Return models with whether they are on the front, and where their names stand: left or right, above or below."""
+    signs = [{"higher": 1, "lower": -1}.get(metric.direction or "", 0) for metric in metrics]
+    axes = pl.col("x", "y")
+    shares = data.select((axes - axes.min()) / (axes.max() - axes.min()).replace(0.0, 1.0)).rows()
+    points: list[Any] = [[sign * (one or 0.0) for sign, one in zip(signs, row, strict=True)] for row in data.select("x", "y").rows()]
+    front = [
+        all(signs) and not any(all(a >= b for a, b in zip(other, one, strict=True)) and other != one for other in points)
+        for one in points
     ]
-    return data.sort(*keys, maintain_order=True)
+    near = [any(abs(x - across) < NEAR and 0 < up - y < NEAR for across, up in shares) for x, y in shares]
+    return data.with_columns(
+        front=pl.Series(front), hollow=pl.Series(front).not_() & all(signs),
+        left=pl.Series([x <= 0.5 for x, _ in shares]), below=pl.Series(near),
+    )

@@ -9,16 +9,15 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import Any, ClassVar, Literal
 
-from recframe.statistics.stored_results import decimals_of
-
 Row = Mapping[str, Any]
 NONE = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
 DIGITS = 3
 SMALL = 0.001
 """Value below which a number has two significant digits."""
-LEAST = 1e-6
-"""Value below which a number is written as 0."""
+LEAST, ROUNDING = 1e-6, 1e-9
+"""Values up to which a number is 0: alone, and as a share of half its interval."""
+MOST_DECIMALS = 9
 LEAST_P = 0.001
 TIMES = 10
 """Relative difference from which it is written as a multiple."""
@@ -35,37 +34,54 @@ def named(value: object) -> str:
     return NONE if value is None else str(value)
 
 
-def number(value: float | None, *, sign: bool = False, decimals: int | None = None) -> str:
-    """Return a number with so many decimals; else with three, fewer if it is large, two significant digits near 0."""
+def number(value: float | None, ends: Sequence[float] = (), *, sign: bool = False) -> str:
+    """Return a number, to two digits of half the width of its interval; a number that reads 0 keeps its sign.
+
+    There is one digit more where an end of the interval would read 0. Without an interval there are three decimals, fewer for
+    a large number, and two significant digits near 0.
+
+    >>> number(0.0382, (0.0301, 0.0463)), number(163.2, (140.0, 190.0)), number(0.002, (-0.00001, 0.004))
+    ('0.0382', '163', '0.00200')
+    >>> number(0.0000001, (0.0000001, 0.004)), number(0.25), number(1234.5)
+    ('+0.00000', '0.250', '1,234')
+    """
     if value is None:
         return NONE
-    size = abs(value)
-    if decimals is not None:
-        written = f"{round(value, decimals) + 0.0:+,.{decimals}f}"
-    elif size >= 1000:  # noqa: PLR2004  four digits before the point
-        written = f"{value:+,.0f}"
-    elif size >= 10:  # noqa: PLR2004  two digits before the point
-        written = f"{value:+.1f}"
+    size, half = abs(value), (ends[1] - ends[0]) / 2 if ends else 0.0
+    least, digits = LEAST, 0 if size >= 1000 else 1 if size >= 10 else DIGITS  # noqa: PLR2004  four digits in all
+    if 0.0 < half < math.inf:
+        digits = min(max(1 - math.floor(math.log10(half)), 0), MOST_DECIMALS)
+        least = ROUNDING * half
+        digits += any(least < abs(end) < 0.5 / 10**digits for end in ends)
     elif LEAST < size < SMALL:
-        written = f"{value:+.{1 - math.floor(math.log10(size))}f}".rstrip("0")
-    else:
-        written = f"{value + 0.0:+.{DIGITS}f}"
-    written = written.replace("-", MINUS)
-    return written if sign and value else written.lstrip("+")
+        digits = 1 - math.floor(math.log10(size))
+    known = value if size > least else 0.0
+    text = f"{known:+,.{digits}f}".replace("-", MINUS)
+    is_zero = not text.strip(f"+{MINUS}0.,")
+    return text if known and (sign or is_zero) else text.lstrip("+")
 
 
-def signed(value: float | None, *, decimals: int | None = None) -> str:
+def signed(value: float | None, ends: Sequence[float] = ()) -> str:
     """Return a number with its sign."""
-    return number(value, sign=True, decimals=decimals)
+    return number(value, ends, sign=True)
 
 
-def per_cent(value: float) -> str:
-    """Return a share in per cent as a sentence has it, to two digits.
+def written(value: object, ends: Sequence[float] = ()) -> str:
+    """Return a value as text: a number by its interval, a time without a midnight."""
+    if isinstance(value, float):
+        return number(value, ends)
+    return f"{value:,}" if isinstance(value, int) else str(value).removesuffix(" 00:00:00")
 
-    >>> per_cent(0.3764), per_cent(0.0042), per_cent(1.714)
-    ('38 %', '0.42 %', '171 %')
+
+def per_cent(value: float, ends: Sequence[float] = ()) -> str:
+    """Return a share in per cent as a sentence has it, by its interval or to two digits.
+
+    >>> per_cent(0.3764), per_cent(0.0042), per_cent(1.714), per_cent(0.3764, (0.35, 0.41))
+    ('38 %', '0.42 %', '171 %', '37.6 %')
     """
     size = 100 * value
+    if ends:
+        return f"{number(size, [100 * end for end in ends])} %"
     digits = f"{size:,.0f}" if abs(size) >= 10 else f"{size:.2g}"  # noqa: PLR2004  two digits
     return f"{digits.replace('-', MINUS)} %"
 
@@ -94,7 +110,7 @@ def value_and_interval(row: Row, name: str, write: Callable[..., str] = number) 
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
     if low is None or high is None:
         return write(row[name]), ""
-    value, *ends = (write(one, decimals=decimals_of(low, high)) for one in (row[name], low, high))
+    value, *ends = (write(one, (low, high)) for one in (row[name], low, high))
     return value, " to ".join(ends)
 
 

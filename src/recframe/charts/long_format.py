@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain, count
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from recframe.audit.report import tell
-from recframe.charts.formatting import counted
 from recframe.charts.themes import ALL
-from recframe.errors import ColumnError, RecframeError, shown
+from recframe.errors import ColumnError, RecframeError, shown, worded
 from recframe.evaluation.segments import keys_of, n_keys, numbered, support_of
 from recframe.evaluation.trainings import one_of_each
 from recframe.frames.collecting import Collect
@@ -34,46 +33,27 @@ NOBODY = "(none)"
 """The name of a null, where nothing else has it."""
 
 
-@dataclass(frozen=True)
-class Names:
+class Names(NamedTuple):
     """Unique labels of values in their own order, nulls last."""
 
     order: list[str]
     none: str = NOBODY
     """The name of a null among them."""
-    dtype: pl.DataType = field(default_factory=pl.String)
-    """Dtype of the values."""
+    dtype: pl.DataType = pl.String()  # noqa: RUF009  it is frozen
 
     @classmethod
     def of(cls, columns: Iterable[pl.Series]) -> Names:
         """Return the names of the values of some columns."""
-        every = (
-            pl.concat([column.alias("name") for column in columns]).unique().sort(nulls_last=True)
-        )
-        text = every.to_frame().select(as_text(pl.col("name"), every.dtype)).to_series()
+        each = pl.concat([column.alias("name") for column in columns])
+        each = each.unique().sort(nulls_last=True)
+        text = each.to_frame().select(as_text(pl.col("name"), each.dtype)).to_series()
         others = chain([NOBODY, "(null)"], (f"(null {n})" for n in count(2)))
         none = next(name for name in others if name not in {*text})
-        return cls(text.fill_null(none).to_list(), none, every.dtype)
+        return cls(text.fill_null(none).to_list(), none, each.dtype)
 
     def text(self, values: pl.Expr) -> pl.Expr:
         """Return values as their names."""
         return as_text(values, self.dtype).fill_null(self.none)
-
-    @property
-    def place(self) -> pl.Expr:
-        """The place of a model among the names."""
-        places = dict(zip(self.order, range(len(self.order)), strict=True))
-        # NOTE: without a name to replace, Polars gives the names themselves
-        none = pl.lit(None, pl.Int64)
-        return (
-            pl.col("model").replace_strict(places, default=None, return_dtype=pl.Int64)
-            if places
-            else none
-        )
-
-    def model(self, *, bound: bool) -> pl.Expr:
-        """Return the models as text, where they are bound."""
-        return self.text(pl.col("model")) if bound else pl.lit(ALL)
 
 
 WITHOUT_MODELS = Names([ALL])
@@ -94,58 +74,69 @@ def models_of(rec: Any) -> Names:
     return Names.of([rec._kind.give(models, {})["model"]])  # noqa: SLF001
 
 
-def models_in(rec: Any, result: pl.DataFrame) -> Names:
-    """Return the names of the models, and baselines, of a result in long form."""
-    model = rec._context.model  # noqa: SLF001
-    keys = {model, "baseline"}.intersection(_keys(result))
-    return WITHOUT_MODELS if model is None else Names.of([result[name] for name in keys])
+class Result(NamedTuple):
+    """A result in long form under the names of charts."""
+
+    data: pl.DataFrame
+    """Keys as text in `model`, `baseline` and `segment`, the `place` of the segment, and the numbers."""
+    models: Names
+    by: str = ""
+    """Names of the columns that make the segments, or ""."""
+    own_order: bool = False
+    """Whether segments have an order of their own, that of an enum."""
 
 
-def _keys(result: pl.DataFrame) -> list[str]:
-    """Return the columns before the numbers of a result in long form."""
-    return result.columns[: result.columns.index("metric")]
+def named(rec: Any, result: pl.DataFrame) -> Result:
+    """Return a result in long form with its keys as text.
+
+    The keys are the columns before `metric`: segments, the model and the baseline.
+    """
+    keys, model = result.columns[: result.columns.index("metric")], rec._context.model  # noqa: SLF001
+    data = result.clone()
+    # NOTE: some names, such as "^.*$", are patterns to Polars
+    inside = {name: f"key {place}" for place, name in enumerate(keys)}
+    data.columns = [*inside.values(), *result.columns[len(keys) :]]
+    roles = {"model": model, "baseline": "baseline"}
+    roles = {role: inside[name] for role, name in roles.items() if name in inside and model}
+    models = Names.of(data[key] for key in roles.values()) if roles else WITHOUT_MODELS
+    texts = {role: models.text(pl.col(key)) for role, key in roles.items()}
+    texts = {"model": pl.lit(ALL), **texts}
+    of_segments = {name: key for name, key in inside.items() if key not in roles.values()}
+    data = with_segments(data, [*of_segments.values()]).with_columns(**texts)
+    own = all(isinstance(result.schema[name], pl.Enum) for name in of_segments)
+    data = data.select(*texts, "segment", "place", *result.columns[len(keys) :])
+    return Result(data, models, ", ".join(of_segments), own)
 
 
 def keyed(rec: Any, result: pl.DataFrame) -> pl.DataFrame:
-    """Return a result in long form with its keys as text, in `model` and `segment`.
-
-    `known` says whether no segment is null, and `place` and `model_place` number segments and models in their own order.
-    """
-    names, model, models = _keys(result), rec._context.model, models_in(rec, result)  # noqa: SLF001
-    keys = {name: f"key {place}" for place, name in enumerate(names)}
-    found = result.clone()
-    # NOTE: some names, such as "^.*$", are patterns to Polars
-    found.columns = [*keys.values(), *result.columns[len(keys) :]]
-    roles = {"model": model, "baseline": "baseline"}
-    named = {role: models.text(pl.col(keys[name])) for role, name in roles.items() if name in keys}
-    named = {"model": pl.lit(ALL)} if model is None else named
-    of_segments = [key for name, key in keys.items() if name not in {*roles.values()}]
-    found = with_segments(found, of_segments).with_columns(**named)
-    numbers = result.columns[len(keys) :]
-    return found.select(*named, "segment", "place", "known", *numbers, model_place=models.place)
+    """Return a result in long form with its keys as text, in `model`, `baseline` and `segment`."""
+    return named(rec, result).data
 
 
 def with_segments(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Return rows with their segment in words, its place in the segments' order, and whether none of its keys is null.
+    """Return rows with their segment in words, and its place in the order of the rows.
 
     Two segments that read alike, "a" with "b · c" and "a · b" with "c", are told apart by a number.
     """
     if not keys:
-        known = pl.lit(value=True)
-        return rows.with_columns(segment=pl.lit(""), place=pl.lit(0, pl.Int64), known=known)
-    words = pl.concat_str(
-        [Names.of([rows[key]]).text(pl.col(key)) for key in keys], separator=" · "
-    )
+        return rows.with_columns(segment=pl.lit(""), place=pl.lit(0, pl.Int64))
+    texts = [Names.of([rows[key]]).text(pl.col(key)) for key in keys]
+    # NOTE: sums, since Polars 1 panics where it concatenates columns with an empty chunk
+    words = worded(texts[0], *chain.from_iterable((" · ", text) for text in texts[1:]))
     each = rows.select(keys).unique(maintain_order=True)
-    each = each.with_columns(
-        segment=words,
-        known=pl.all_horizontal(pl.all().is_not_null()),
-        place=pl.int_range(pl.len(), dtype=pl.Int64),
-    )
-    again = pl.int_range(pl.len()).over("segment")
-    numbered_words = pl.format("{} ({})", "segment", again + 1)
-    each = each.with_columns(segment=pl.when(again > 0).then(numbered_words).otherwise("segment"))
+    each = each.with_columns(segment=words, place=pl.int_range(pl.len(), dtype=pl.Int64))
+    again = pl.int_range(pl.len(), dtype=pl.Int64).over("segment")
+    number = pl.when(again > 0).then(worded(" (", again + 1, ")")).otherwise(pl.lit(""))
+    each = each.with_columns(segment=pl.col("segment") + number)
     return rows.join(each, on=keys, how="left", nulls_equal=True, maintain_order="left")
+
+
+def labelled(data: pl.DataFrame) -> pl.DataFrame:
+    """Return rows with the label of their segment: its name and its number of users."""
+    users = data.select(pl.col("n_users").max().over("segment")).to_series()
+    names = zip(data["segment"], users, strict=True)
+    labels = [f"{name} ({n:,})" if name and n is not None else name for name, n in names]
+    return data.with_columns(label=pl.Series(labels, dtype=pl.String))
 
 
 def longest_list(rec: Any) -> int | None:
@@ -176,44 +167,13 @@ class Intervals(NamedTuple):
         return options.per_cent(self.level) + clusters
 
 
-class Summary(NamedTuple):
-    """A summary under the names of charts."""
-
-    data: pl.DataFrame
-    models: list[str]
-    by: str
-    """Names of the columns that make the segments, or ""."""
-    own_order: bool
-    """Whether segments have an order of their own."""
-    own_order_of_models: bool
-
-
-def has_own_order(result: pl.DataFrame, *names: str | None) -> bool:
-    """Return whether some columns are all enums, whose values have an order of their own."""
-    return all(isinstance(result.schema[name], pl.Enum) for name in names if name is not None)
-
-
-def segment_columns(rec: Any, result: pl.DataFrame) -> list[str]:
-    """Return the columns of a result in long form that make segments."""
-    return [name for name in _keys(result) if name not in {rec._context.model, "baseline"}]  # noqa: SLF001
-
-
-def summary(rec: Any, metrics: Sequence[Metric[...]], how: Intervals, by: Any = None) -> Summary:
-    """Return a result of `summarize` for a chart."""
-    result = rec.summarize(metrics, by=by, **how._asdict())
-    data = keyed(rec, result).rename({"value_low": "low", "value_high": "high"})
+def summary(rec: Any, metrics: Sequence[Metric[...]], how: Intervals, by: Any = None) -> Result:
+    """Return a result of `summarize` for a chart, with the cut-off of each row in `k`."""
+    found = named(rec, rec.summarize(metrics, by=by, **how._asdict()))
     cutoffs = {str(metric): metric.k for metric in metrics}
-    data = data.with_columns(k=pl.col("metric").replace_strict(cutoffs, return_dtype=pl.Int64))
-    names = segment_columns(rec, result)
-    models = models_in(rec, result)
-    own = has_own_order(result, *names), isinstance(models.dtype, pl.Enum)
-    return Summary(data, models.order, ", ".join(names), *own)
-
-
-def evaluated(rec: Any, metrics: Any, k: Any) -> tuple[pl.DataFrame, list[str]]:
-    """Return a tidy result of `evaluate` under the names of charts, and the names of its models."""
-    result = rec.evaluate(metrics, k=k, tidy=True)
-    return keyed(rec, result).rename({"n": "n_users"}), models_in(rec, result).order
+    k = pl.col("metric").replace_strict(cutoffs, return_dtype=pl.Int64)
+    data = found.data.rename({"value_low": "low", "value_high": "high"}).with_columns(k=k)
+    return found._replace(data=data)
 
 
 def check_whole(rec: Any, call: str) -> None:
@@ -304,13 +264,6 @@ def check_models(rec: Any, call: str) -> None:
     if rec._context.model is None:  # noqa: SLF001  the methods of this room are those of a Rec
         msg = f"{call} holds models against one another: {bind(model=repr('model'))}{A_FRAME_EACH}"
         raise RecframeError(msg)
-
-
-def users_of(data: pl.DataFrame, column: str = "n_users", noun: str = "user") -> str:
-    """Return the number of users behind a chart, in words."""
-    numbers = data[column].drop_nulls()
-    words = counted(int(numbers.max() or 0), noun)  # type: ignore[arg-type]
-    return words if numbers.n_unique() <= 1 else f"up to {words}"
 
 
 def noun_of(metric: Metric[...]) -> str:

@@ -64,7 +64,7 @@ def dashboard(
     >>> rf.dashboard(folder, title="Nightly")
     <Nightly: 4 sections; .save('report.html') writes it>
     """
-    from recframe.charts.history_charts import Lines  # noqa: PLC0415  Altair is an extra
+    from recframe.charts.history_charts import lines_of  # noqa: PLC0415  Altair is an extra
 
     if not isinstance(title, str):
         msg = f"title={shown(title)}: title takes text"
@@ -80,6 +80,7 @@ def dashboard(
         close = suggestion(str(model), keys) or f"; it has {', '.join(keys) or 'none'}"
         msg = f"model={shown(model)} is no column of the history that tells models or segments apart{close}"
         raise ColumnError(msg)
+    lines, look = lines_of(kind, model, window, level), Look("light", 600)
     metrics = found["metric"].unique(maintain_order=True).to_list()
     charts = {
         metric: lines.chart(metric, lines.splits_of(metric)[0], look)

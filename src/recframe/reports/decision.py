@@ -14,11 +14,11 @@ from typing import Any
 
 import polars as pl
 
-from recframe.charts.formatting import DIGITS, TIMES, Row, counted, number, per_cent
+from recframe.charts.formatting import TIMES, Row, counted, number, per_cent
 from recframe.charts.long_format import keyed
 from recframe.errors import RecframeError, short
 from recframe.metrics.language.definition import Metric
-from recframe.statistics.stored_results import decimals_of
+from recframe.statistics.stored_results import joined_notes
 
 SHOWN = ("better", "worse", "higher", "lower")
 """Verdicts of a significant difference."""
@@ -147,15 +147,12 @@ class Decision:
     def gain(self, row: Row, *, signed: bool = False) -> list[str]:
         """Return how far a model is ahead, and its interval, as numbers of a sentence."""
         sign = self.signs[row["metric"]]
-        ends = [row[f"difference{end}"] for end in ("", "_low", "_high")]
-        gain, *interval = (None if one is None else sign * one for one in ends)
-        low, high = interval[::sign]
-        two = decimals_of(low, high)
-        # so many as are read, of an interval that is not narrower
-        decimals = None if two is None else max(two - 1, min(two, DIGITS))
+        numbers = [row[f"difference{end}"] for end in ("", "_low", "_high")]
+        gain, *interval = (None if one is None else sign * one for one in numbers)
+        ends = () if None in interval else interval[::sign]
         return [
-            number(one, decimals=decimals, sign=signed and place == 0)
-            for place, one in enumerate((gain, low, high))
+            number(one, ends, sign=signed and place == 0)
+            for place, one in enumerate((gain, *interval[::sign]))
         ]
 
     def _by(self, row: Row | None) -> str:

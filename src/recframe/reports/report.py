@@ -15,7 +15,7 @@ import polars as pl
 import recframe
 from recframe.audit.checks import SEVERITIES
 from recframe.audit.report import meanings_of_checks, tell
-from recframe.charts.cutoff_charts import HIT_AT
+from recframe.charts.value_charts import HIT_AT
 from recframe.charts.formatting import (
     Row,
     blocks,
