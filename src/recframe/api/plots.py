@@ -93,10 +93,10 @@ class Plot(PlotsOfValues, PlotsOfTwo, PlotsOfLists):
         """
         bound = self._of._context.by  # noqa: SLF001  the methods of this room are those of a Rec
         split = [*dict.fromkeys(map(str, [*bound, *argument_errors.names(by)]))]
-        how = {"window": window, "level": level}
-        drawn: alt.LayerChart = history_charts.timeline(
-            self._of, metric, k, split, self._look, most, **how
-        )
+        found = history_charts.judged_runs(self._of._kind, window, level)  # noqa: SLF001
+        name = history_charts.name_of(found, metric, k)
+        model = self._of._context.model or "model"  # noqa: SLF001
+        drawn: alt.LayerChart = history_charts.timeline(found, name, model, split, self._look, most)
         return drawn
 
     def __repr__(self) -> str:

@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from recframe.charts.formatting import listed, p_value, per_cent, signed, signed_share
 from recframe.charts.forms import (
     ENDS,
+    HEIGHT,
     USERS,
     Canvas,
     Charts,
     Field,
-    by_value,
     canvas,
     dots,
     finished,
     of_metric,
     plane,
+    some_of,
     stacked,
 )
 from recframe.charts.long_format import (
     Intervals,
-    Names,
     check_whole,
     labelled,
+    models_of,
     named,
     one_metric,
     summary,
@@ -44,11 +45,9 @@ if TYPE_CHECKING:
 
     from recframe.statistics.options import Correction
 
-BETTER, WORSE = ("better", "higher"), ("worse", "lower")
+VERDICTS = ("better", "higher", "worse", "lower")
 MOST_LISTED = 3
 """Most models that a title names."""
-NEAR = 0.25
-"""Distance at which the name of a point would lie on another, as a share of the view."""
 DIFFERENCE = Field("difference", write=signed, ends=ENDS, format="+")
 TOLD = [
     Field("baseline", "compared with {}"),
@@ -95,7 +94,7 @@ class PlotsOfTwo(Charts):
         compared, how = registry.asked(registry.each(metrics), k), Intervals(level, cluster)
         return self._differences(result, compared, how, baseline=baseline, margin=margin)
 
-    def _differences(  # noqa: PLR0913  what is known of a result
+    def _differences(
         self,
         result: pl.DataFrame,
         metrics: Sequence[Metric[...]],
@@ -103,11 +102,10 @@ class PlotsOfTwo(Charts):
         *,
         baseline: object,
         margin: float | None,
-        models: Names | None = None,
-        worst_first: bool = False,
     ) -> alt.LayerChart | alt.VConcatChart:
-        """Draw a result of `compare`; with `models` each has the colour that it has in charts of all of them."""
-        found, other = named(self._rec, result), "" if baseline is None else text_of(baseline)
+        """Draw a result of `compare`; models have the colours that they have in charts of all of them."""
+        found = named(self._rec, result)._replace(models=models_of(self._rec))
+        other = "" if baseline is None else text_of(baseline)
         size = pl.lit(margin, pl.Float64) * pl.col("baseline_value").abs()
         pair = pl.col("model") if other else worded(pl.col("model"), " - ", pl.col("baseline"))
         data = labelled(found.data).rename({"difference_low": "low", "difference_high": "high"})
@@ -117,24 +115,30 @@ class PlotsOfTwo(Charts):
         found = found._replace(data=data.with_columns(row=row if found.by else pair))
         first = data.filter(metric=str(metrics[0]))
         baselines = first.select(model="baseline", value="baseline_value")
-        at, lower = pl.concat([first.select("model", "value"), baselines]), metrics[0].direction == "lower"
-        found = found._replace(models=models or found.models)
-        of = self._canvas(found, DIFFERENCE, TOLD, at=at, lower=lower, baseline=other, most=len(data))
+        at, lower = (
+            pl.concat([first.select("model", "value"), baselines]),
+            metrics[0].direction == "lower",
+        )
+        of = self._canvas(
+            found, DIFFERENCE, TOLD, at=at, lower=lower, baseline=other, most=len(data)
+        )
         first = of.data.filter(metric=str(metrics[0]))
         order = first["row"].unique(maintain_order=True).to_list()
-        if found.by and other and (worst_first or not found.own_order):
-            order = by_value(first, "row", "difference", lower=lower != worst_first)
         panels = {}
         for metric in metrics:
             axis = f"difference in {metric}{RIGHT.get(metric.direction, '')}"
             rows = of.data.filter(metric=str(metric))
-            panel = of._replace(data=rows, value=DIFFERENCE._replace(axis=axis), lower=metric.direction == "lower")
+            panel = of._replace(
+                data=rows, value=DIFFERENCE._replace(axis=axis), lower=metric.direction == "lower"
+            )
             panels[str(metric)] = dots(panel, "row", order, zero=True, band=margin is not None)
         words = f"{'In brackets: users' if found.by else of.users.capitalize()} with both values; "
         words += f"intervals at {how.words}, each by itself."
         words += " Hollow: open, no difference is shown." * bool(of.data["hollow"].any())
         if margin is not None:
-            words += f" Band: within {per_cent(margin)} of the other's value, which does not matter."
+            words += (
+                f" Band: within {per_cent(margin)} of the other's value, which does not matter."
+            )
         title = f"{', '.join(panels)}: {f'differences from {other}' if other else 'pairwise differences'}"
         title += f", by {found.by}" * bool(found.by)
         finding = _finding(first, of, by_segment=bool(found.by)) if other else ""
@@ -172,8 +176,8 @@ class PlotsOfTwo(Charts):
         data = found.data.pivot("metric", index=keys, values=["value", *ENDS])
         data.columns = [*keys, *(f"{axis}{end}" for end in ("", "_low", "_high") for axis in "xy")]
         users = found.data.group_by("model").agg(pl.col("n_users").max())
-        data = _placed(data.join(users, on="model", maintain_order="left"), metrics)
-        front = data.filter(front=True)["model"].to_list()
+        data, front = data.join(users, on="model", maintain_order="left"), _front(data, metrics)
+        data = data.with_columns(hollow=~pl.col("model").is_in(front) & bool(front))
         if not look.highlight and 0 < len(front) <= MOST_COLOURED < len(data):
             look = replace(look, highlight=tuple(front))
         fields = [
@@ -182,46 +186,51 @@ class PlotsOfTwo(Charts):
         ]
         lower = metrics[0].direction == "lower"
         at = data.select("model", value="x")
-        of = canvas(look, found._replace(data=data), fields[1], [*fields, USERS], at=at, lower=lower)
-        chart = plane(of, of.across(fields[0], padding=28, nice=False), of.up(padding=20, nice=False))
+        of = canvas(
+            look, found._replace(data=data), fields[1], [*fields, USERS], at=at, lower=lower
+        )
+        across, up = (
+            field.along(length, padding=20, nice=False)
+            for field, length in zip(fields, (of.across, HEIGHT), strict=True)
+        )
         subtitle = f"Crosses: intervals at {how.words}."
-        finding = f"No other model beats {front[0]} in either" if len(front) == 1 < len(data) else ""
+        finding = (
+            f"No other model beats {front[0]} in either" if len(front) == 1 < len(data) else ""
+        )
         if 0 < len(front) < len(data):
             subtitle += " Filled: the Pareto front, models that no other equals or beats in both; hollow: behind it by value."
         if 1 < len(front) <= MOST_LISTED:
             finding = f"{listed(front)} are on the front: neither is beaten in both"
-        return finished(chart, of, f"{metrics[1]} against {metrics[0]}", subtitle, finding)
+        return finished(
+            plane(of, across, up), of, f"{metrics[1]} against {metrics[0]}", subtitle, finding
+        )
 
 
 def _finding(rows: pl.DataFrame, of: Canvas, *, by_segment: bool) -> str:
-    """Return which models are shown to be better than the baseline, or in how many segments the best one is, and worse."""
+    """Return which models are shown to be better than the baseline and worse, or in how many segments the best one is."""
     best = next(one for one in of.ranked if one != of.baseline)
-    rows, said = rows.filter(model=best) if by_segment else rows, []
-    for verdicts in (BETTER, WORSE):
-        shown = rows.filter(pl.col("verdict").is_in(verdicts))
-        who, n = listed(shown["model"].to_list(), MOST_LISTED), len(shown)
-        than = f" than {of.baseline}" * (not said)
-        if n and by_segment:
-            where = f"all {n}" if n == len(rows) else f"{n} of {len(rows)}"
-            said.append(f"{f'{best} is ' * (not said)}{shown['verdict'][0]}{than} in {where} segments")
-        elif n:
-            said.append(f"{who} {'is' if n == 1 else 'are'} {shown['verdict'][0]}{than}")
-    subject = f"No difference between {best} and {of.baseline} is shown in any segment"
-    return ", ".join(said) or (subject if by_segment else f"No model is shown to differ from {of.baseline}")
-
-
-def _placed(data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> pl.DataFrame:
-    """Return models with whether they are on the front, and where their names stand: left or right, above or below."""
-    signs = [{"higher": 1, "lower": -1}.get(metric.direction or "", 0) for metric in metrics]
-    axes = pl.col("x", "y")
-    shares = data.select((axes - axes.min()) / (axes.max() - axes.min()).replace(0.0, 1.0)).rows()
-    points: list[Any] = [[sign * (one or 0.0) for sign, one in zip(signs, row, strict=True)] for row in data.select("x", "y").rows()]
-    front = [
-        all(signs) and not any(all(a >= b for a, b in zip(other, one, strict=True)) and other != one for other in points)
-        for one in points
-    ]
-    near = [any(abs(x - across) < NEAR and 0 < up - y < NEAR for across, up in shares) for x, y in shares]
-    return data.with_columns(
-        front=pl.Series(front), hollow=pl.Series(front).not_() & all(signs),
-        left=pl.Series([x <= 0.5 for x, _ in shares]), below=pl.Series(near),
+    rows = rows.filter(model=best) if by_segment else rows
+    said: list[str] = []
+    for verdict in VERDICTS:
+        who = rows.filter(verdict=verdict)["model"].to_list()
+        many = f"in {some_of(len(who), len(rows))} segments" if by_segment else ""
+        be, names = "is" if len({*who}) == 1 else "are", listed([*dict.fromkeys(who)], MOST_LISTED)
+        than = f"{verdict} than {of.baseline}" if not said else verdict
+        said += [f"{names} {be} {than} {many}".strip()] * bool(who)
+    return (
+        ", ".join(said)
+        or f"No model is shown to differ from {of.baseline}" + " in any segment" * by_segment
     )
+
+
+def _front(data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> list[str]:
+    """Return the models that no other one equals or beats in both metrics and beats in one; none without two better ends."""
+    signs = [{"higher": 1, "lower": -1}.get(metric.direction or "", 0) for metric in metrics]
+    rows = data.drop_nulls(["x", "y"]).select("model", pl.col("x") * signs[0], pl.col("y") * signs[1]).rows()
+    if not all(signs):
+        return []
+    return [
+        model
+        for model, x, y in rows
+        if not any(a >= x and b >= y and (a, b) != (x, y) for _, a, b in rows)
+    ]

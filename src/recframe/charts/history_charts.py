@@ -1,20 +1,19 @@
-"""Chart of a history: values over time, bands, changes."""
+"""Chart of a history: values over time, and flagged changes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import compress
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
 from recframe.charts.formatting import counted
 from recframe.charts.forms import (
     ENDS,
+    HEIGHT,
+    OF_VIEW,
     SAID,
     USERS,
-    Canvas,
-    Encoding,
     Field,
     canvas,
     curves,
@@ -34,120 +33,105 @@ from recframe.tracking.changed_runs import changes
 MOST = 6
 """Most segments in one chart."""
 A_HISTORY = "rf.history('history.parquet').rec.plot.timeline('ndcg@10')"
-FIRST_KEY = 3
-"""Place of the first column of segments and models among those of `rf.changes`, behind as_of, name and fingerprint."""
+ABOUT = ["as_of", "name", "fingerprint"]
+"""The columns of `rf.changes` before those of segments and models."""
 
 
-class Lines(NamedTuple):
-    """Runs of a history, with the columns of `rf.changes`, as lines to draw."""
-
-    rows: pl.DataFrame
-    """Those of `rf.changes`, with `n_users`; the columns of segments are `key 0` and on, and `split` names those that count."""
-    keys: dict[str, str]
-    """The names of these columns inside, by their own."""
-    window: int
-    level: float
-
-    @classmethod
-    def of(cls, changes: pl.DataFrame, model: str, window: int, level: float) -> Lines:
-        """Return the lines of the columns of `rf.changes`, with what each row was `split_by`."""
-        names = changes.columns[: changes.columns.index("metric")]
-        # some names are patterns to Polars
-        keys = {name: f"key {place}" for place, name in enumerate(names) if name not in OF_RUN}
-        there = [
-            pl.when(pl.col(inside).is_not_null()).then(pl.lit(name))
-            for name, inside in keys.items()
-        ]
-        split = pl.concat_str(there or [pl.lit("")], separator=", ", ignore_nulls=True)
-        rows = changes.rename(keys).with_columns(split_by=pl.when(split != "").then(split))
-        return cls(keys, rows, model, window, level)
-
-    def splits_of(self, metric: str) -> list[list[str]]:
-        """Return the columns that the numbers of a metric were split by: those of few columns first."""
-        splits = self.rows.filter(metric=metric)["split"].unique().to_list()
-        return sorted(splits, key=lambda one: (len(one), one))
-
-    def chart(self, metric: str, split: Sequence[str], look: Look, most: int = MOST) -> Any:
-        """Return the chart of a metric, by segment where it is split."""
-        splits, wanted = self.splits_of(metric), [name for name in self.keys if name in split]
-        if wanted not in splits or len(wanted) < len(split):
-            asked = f"split by {', '.join(map(repr, split))}" if split else "of all users"
-            calls = [f"by={shown(one[0] if len(one) == 1 else one)}" if one else "no by" for one in splits]
-            msg = f"the history has no such number {asked}; draw those that it has, with {' or '.join(calls)}"
-            raise RecframeError(msg)
-        keys = [self.keys[name] for name in split]
-        rows = self.rows.filter(pl.col("metric") == metric, pl.col("split") == pl.lit(wanted, self.rows.schema["split"]))
-        rows = with_segments(rows.sort(*keys, "as_of", maintain_order=True), keys)
-        names = Names(rows["model"].unique().sort().to_list())
-        own = bool(keys) and all(isinstance(rows.schema[key], pl.Enum) for key in keys)
-        known = _metric_of(metric)
-        value = of_metric(known) if known else Field("value", f"{metric} {{}}", ends=ENDS, axis=metric)
-        value = value._replace(axis=metric) if split else value
-        expected = Field("expected", "expected {}", ends=("expected_low", "expected_high"))
-        told = [Field("as_of", "as of {}"), value, expected, Field("verdict"), Field("note"), USERS]
-        latest = rows.filter(as_of=rows["as_of"].max())
-        lower = known is not None and known.direction == "lower"
-        found = Result(rows, names, ", ".join(split), own)
-        of = canvas(look, found, value, told, at=latest, lower=lower, most=most)
-        x = {"field": "as_of", "type": "temporal", "title": None, "axis": {"grid": False}}
-        y = of.up(150 if split else 280, padding=8)
-        chart: Any = curves(of, x, y, more=_expected(of, x, y))
-        chart = views(chart, look, "label", of.labels, 1) if split else chart
-        title = f"{metric} over time" + (f", by {found.by}" if split else "")
-        read = of.data.filter(pl.col("as_of") == pl.col("as_of").max().over("label", "model"))
-        return finished(chart, of, title, self._told(of.data), _finding(metric, of.data), read)
-
-    def _told(self, data: pl.DataFrame) -> str:
-        """Return the description of the chart, in words."""
-        bands = "Bands: intervals of the numbers. " * bool(data["low"].count())
-        judged, flagged = data["flagged"].count(), int(data["flagged"].sum())
-        if not judged:
-            return f"{bands}Too few runs to say what is expected: half of {self.window} are needed."
-        thin = f"Thin lines: what up to {self.window} runs before predict, at {self.level * 100:.6g} % for all numbers of a run"
-        found = f"{flagged:,} flagged (triangles)" if flagged else "none flagged"
-        return f"{bands}{thin}; {found} of {judged:,} judged."
-
-
-def lines_of(kind: Kind, model: str, window: int, level: float) -> Lines:
-    """Return the runs of a history with what is expected of them; several names of runs are models of their own."""
+def judged_runs(kind: Kind, window: int, level: float) -> pl.DataFrame:
+    """Return `rf.changes` of a history, with the number of users of each number."""
+    for missing in (one for one in ("as_of", "metric", "value") if one not in kind.columns):
+        msg = f"plot.timeline draws a history, {A_HISTORY}; found a frame without the column {missing!r}"
+        raise ColumnError(msg)
     columns = [*map(str, kind.columns)]
     # NOTE: some names, such as "^.*$", are patterns to Polars
     history = stream(kind.take({f"column {at}": one for at, one in enumerate(columns)}).lazy())
     history.columns = columns
     found = changes(history, window=window, level=level)
-    names = found.columns[FIRST_KEY : found.columns.index("metric")]
-    inside = {name: f"key {place}" for place, name in enumerate(names)}
-    found, history = (frame.rename(inside, strict=False) for frame in (found, history))
-    on = [name for name in ("as_of", "name", *inside.values(), "metric") if name in history.columns]
-    if "n_users" not in history.columns:
-        history = history.with_columns(n_users=pl.lit(None, pl.Int64))
-    users = history.select(*on, "n_users").cast({"name": pl.String} if "name" in on else {})
-    users = users.unique(on, keep="last", maintain_order=True)
-    rows = found.join(users, on=on, how="left", nulls_equal=True, maintain_order="left")
-    who = [pl.col(inside.pop(model)).cast(pl.String)] if model in inside else []
-    who += [pl.col("name")] * (rows["name"].n_unique() > 1)
+    on = [name for name in (*ABOUT[:2], *keys_of(found), "metric") if name in columns]
+    users = pl.DataFrame([history[name].cast(found.schema[name]) for name in on])
+    n = history["n_users"] if "n_users" in columns else pl.lit(None, pl.Int64)
+    users = users.with_columns(n_users=n).unique(on, keep="last", maintain_order=True)
+    return found.join(users, on=on, how="left", nulls_equal=True, maintain_order="left")
+
+
+def keys_of(found: pl.DataFrame) -> list[str]:
+    """Return the columns of segments and models of `rf.changes`."""
+    return found.columns[len(ABOUT) : found.columns.index("metric")]
+
+
+def splits_of(found: pl.DataFrame, metric: str, model: str) -> list[list[str]]:
+    """Return the columns that the numbers of a metric were split by, but models: those of few columns first."""
+    rows = found.filter(pl.col("metric") == metric)
+    names = [name for name in keys_of(found) if name != model]
+    known = pl.DataFrame({name: rows[name].is_not_null() for name in names}).unique().to_dicts()
+    splits = [[name for name, is_known in one.items() if is_known] for one in known or [{}]]
+    return sorted(splits, key=lambda one: (len(one), one))
+
+
+def timeline(
+    found: pl.DataFrame, metric: str, model: str, by: Sequence[str], look: Look, most: int = MOST
+) -> Any:
+    """Return the chart of a metric over time, of the rows of `judged_runs` that were split by some columns alone."""
+    splits, known = splits_of(found, metric, model), _metric_of(metric)
+    if sorted(by) not in map(sorted, splits):
+        asked = f"split by {', '.join(map(repr, by))}" if by else "of all users"
+        calls = [
+            f"by={shown(one[0] if len(one) == 1 else one)}" if one else "no by" for one in splits
+        ]
+        msg = f"the history has no such number {asked}; draw those that it has, with {' or '.join(calls)}"
+        raise RecframeError(msg)
+    rows = found.filter(pl.col("metric") == metric)
+    for name in keys_of(found):
+        rows = rows.filter(rows[name].is_not_null() == (name in by)) if name != model else rows
+    rows = rows.rename({name: f"key {place}" for place, name in enumerate(by)})
+    keys = [f"key {place}" for place in range(len(by))]
+    rows = with_segments(rows.sort(*keys, "as_of", maintain_order=True), keys)
+    who = [rows[model].cast(pl.String)] * (model in rows.columns) + [rows["name"]] * (
+        rows["name"].n_unique() > 1
+    )
     text = pl.concat_str(who or [pl.lit(ALL)], separator=" · ", ignore_nulls=True).replace("", ALL)
-    known = rows.select(pl.col(key).is_not_null() for key in inside.values()).rows() or [()] * len(rows)
-    split = [[*compress(inside, row)] for row in known]
-    rows = rows.rename({"value_low": "low", "value_high": "high"})
-    rows = rows.with_columns(model=text, split=pl.Series(split, dtype=pl.List(pl.String)))
-    return Lines(rows, inside, window, level)
+    rows = rows.with_columns(model=text).rename({"value_low": "low", "value_high": "high"})
+    value = of_metric(known) if known else Field("value", f"{metric} {{}}", ends=ENDS, axis=metric)
+    expected = Field("expected", "expected {}", ends=("expected_low", "expected_high"))
+    told = [Field("as_of", "as of {}"), value, expected, Field("verdict"), Field("note"), USERS]
+    own = bool(keys) and all(isinstance(rows.schema[key], pl.Enum) for key in keys)
+    runs = Result(rows, Names.of([rows["model"]]), ", ".join(by), own)
+    lower, latest = known is not None and known.direction == "lower", rows["as_of"].max()
+    of = canvas(look, runs, value, told, at=rows.filter(as_of=latest), lower=lower, most=most)
+    x = {"field": "as_of", "type": "temporal", "title": None, "axis": {"grid": False}}
+    y = (value._replace(axis=metric) if by else value).along(OF_VIEW if by else HEIGHT, padding=8)
+    shape = {"expr": "datum.change > 0 ? 'triangle-up' : 'triangle-down'"}
+    flags = of.base(x=x, y=y, **SAID).transform_filter("datum.flagged")
+    marks: Any = {
+        "fill": look.colours.warning,
+        "stroke": look.colours.ink,
+        "opacity": 1,
+        "size": 150,
+    }
+    chart: Any = curves(of, x, y, more=[flags.mark_point(shape=shape, **marks)])
+    chart = views(chart, look, "label", of.labels, 1) if by else chart
+    title = f"{metric} over time" + (f", by {runs.by}" if by else "")
+    subtitle = (
+        "Bands: intervals of the numbers. Triangles: runs outside what the runs before predict."
+    )
+    return finished(
+        chart, of, title, subtitle, _finding(metric, of.data), of.data.filter(as_of=latest)
+    )
 
 
-def timeline(rec: Any, metric: str | Metric[...], k: Any, split: Sequence[str], look: Look, most: int, **how: Any) -> Any:
-    """Return the chart of a frame that is a history."""
-    kind = rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
-    for missing in (one for one in ("as_of", "metric", "value") if one not in kind.columns):
-        msg = f"plot.timeline draws a history, {A_HISTORY}; found a frame without the column {missing!r}"
-        raise ColumnError(msg)
-    lines = lines_of(kind, rec._context.model or "model", **how)  # noqa: SLF001
-    names = lines.rows["metric"].unique().sort().to_list()
-    name = metric if metric in names else str(one_metric("timeline()", metric, k))
+def name_of(found: pl.DataFrame, metric: str | Metric[...], k: Any) -> str:
+    """Return a metric's name in a history, users' own metrics included, or raise an error without it."""
+    names = found["metric"].unique().sort().to_list()
+    name = (
+        metric
+        if isinstance(metric, str) and metric in names
+        else str(one_metric("timeline()", metric, k))
+    )
     if name not in names:
         close = suggestion(name, names) or f"; it has {', '.join(names) or 'no numbers'}"
         msg = f"the history has nothing of {name!r}{close}"
         raise RecframeError(msg)
-    return lines.chart(name, split, look, most)
+    return name
 
 
 def _metric_of(text: str) -> Metric[...] | None:
@@ -158,21 +142,12 @@ def _metric_of(text: str) -> Metric[...] | None:
         return None
 
 
-def _expected(of: Canvas, x: Encoding, y: Encoding) -> list[Any]:
-    """Return the lines of what is expected, and triangles at what is flagged."""
-    thin = of.clear(of.base(x=x, **of.channels("color")))
-    thin = thin.mark_line(strokeWidth=1, strokeDash=[2, 2], opacity=0.75, interpolate="step")
-    lines = [thin.encode(y={**y, "field": f"expected_{end}"}) for end in ENDS]
-    colours = {"fill": of.look.colours.warning, "stroke": of.look.colours.ink}
-    side = {"expr": "datum.change > 0 ? 'triangle-up' : 'triangle-down'"}
-    flags = of.base(x=x, y=y, **SAID).transform_filter("datum.flagged")
-    return [*lines, flags.mark_point(shape=side, size=150, opacity=1, **colours)]
-
-
 def _finding(metric: str, rows: pl.DataFrame) -> str:
-    """Return how many runs are flagged, of those that were judged, and the latest of them."""
-    flagged = rows.filter("flagged")
+    """Return how many numbers are flagged, of those that were judged, and the latest of them."""
+    judged, flagged = rows["flagged"].count(), rows.filter("flagged")["as_of"]
+    if not judged:
+        return f"{metric}: too few runs to say what is expected"
     if flagged.is_empty():
-        return f"{metric}: every run is as expected" * bool(rows["flagged"].count())
-    n, latest = len(flagged), flagged["as_of"].max()
-    return f"{metric}: {counted(n, 'run')} {'is' if n == 1 else 'are'} flagged, the latest of {latest:%Y-%m-%d}"
+        return f"{metric}: all {judged:,} judged runs are as expected"
+    n, latest = len(flagged), max(flagged)
+    return f"{metric}: {counted(n, 'run')} of {judged:,} {'is' if n == 1 else 'are'} flagged, the latest of {latest:%Y-%m-%d}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from recframe.charts.formatting import per_cent
-from recframe.charts.forms import Charts, Field, curves, finished, leader, steps, views
+from recframe.charts.forms import HEIGHT, Charts, Field, curves, finished, leader, steps, views
 from recframe.charts.long_format import (
     Names,
     Result,
@@ -19,14 +19,11 @@ from recframe.charts.long_format import (
 )
 from recframe.charts.themes import ALL
 from recframe.evaluation import metrics_of_lists
-from recframe.evaluation.required_columns import needs_of
-from recframe.metrics import catalogue_metrics
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
 from recframe.ranking.data_checks import after_checks
 from recframe.ranking.judged_frame import judge
 from recframe.side_info.aggregation_levels import Levels
-from recframe.side_info.requirements import check_needs
 from recframe.statistics import options
 
 if TYPE_CHECKING:
@@ -74,8 +71,14 @@ class PlotsOfLists(Charts):
         of = self._canvas(found, share, told, at=found.data, lower=metric.direction == "lower")
         models = of.data.unique("model", maintain_order=True).head(MOST_VIEWS)
         titles = {row["model"]: _title(row) for row in models.to_dicts()}
-        of = of._replace(data=of.data.with_columns(title=pl.col("model").replace_strict(titles, default=None)).drop_nulls("title"))
-        chart = views(steps(of, of.across(low), "high"), self._look, "title", [*titles.values()])
+        of = of._replace(
+            data=of.data.with_columns(
+                title=pl.col("model").replace_strict(titles, default=None)
+            ).drop_nulls("title")
+        )
+        chart = views(
+            steps(of, low.along(of.across), "high"), self._look, "title", [*titles.values()]
+        )
         zeros = of._replace(data=models, value=Field("zeros"), lower=True)
         finding = leader(zeros, "place", what=f"fewest users with {metric} = 0")
         subtitle = f"Values of {of.users}; each bin up to and with its upper end."
@@ -87,29 +90,35 @@ class PlotsOfLists(Charts):
         """Draw how evenly lists show items, up to k: the share of all places that go to the items shown most.
 
         An item's exposure is the number of lists that have it, as in `gini`. At 100 items a line has the share of the 100 items
-        that are shown most, and it ends at the number of items that are shown at all. The axis is logarithmic. The catalogue
-        is that of `gini`, and so are the errors.
+        that are shown most, and it ends at the number of items that are shown at all. The axis is logarithmic.
 
         >>> import polars as pl, recframe
         >>> df = pl.DataFrame({"user": [1, 2, 2], "item": [1, 1, 2], "rank": [1, 1, 2]})
-        >>> rec = df.rec(items=pl.DataFrame({"item": [1, 2, 3, 4]}))
-        >>> [round(share, 2) for share in rec.plot.exposure(k=10).data["share"]]
+        >>> [round(share, 2) for share in df.rec.plot.exposure(k=10).data["share"]]
         [0.67, 1.0]
         """
         check_whole(self._rec, "exposure()")
         k, names = None if k is None else options.whole("k", k, 1), models_of(self._rec)
-        data, catalogue = _concentration(self._rec, k, names)
+        data = _concentration(self._rec, k, names)
         up_to = f"share of all places in the lists{'' if k is None else f' up to {k}'}"
         share = Field("share", "{} of all places", per_cent, axis=up_to, format="%")
-        place = Field("items", "the first {} items", axis="items, from the most shown (logarithmic)", format="~s")
+        place = Field(
+            "items",
+            "the first {} items",
+            axis="items, from the most shown (logarithmic)",
+            format="~s",
+        )
         ends = data.sort("items").unique("model", keep="last")
         at = ends.select("model", value="items")
         of = self._canvas(Result(data, names), share, [place, share], at=at)
-        chart = curves(of, of.across(place, type="log", nice=False), of.up(zero=True), band=False)
+        x = place.along(of.across, type="log", nice=False)
+        chart = curves(of, x, share.along(HEIGHT, zero=True), band=False)
         subtitle = "At 10 items: the share of all places that the 10 items shown most have. "
-        subtitle += f"A line ends at the number of items that are shown, of {catalogue:,}."
+        subtitle += "A line ends at the number of items that are shown."
         read = of.data.filter(pl.col("items") == pl.col("items").max().over("model"))
-        finding = leader(of._replace(data=read, value=place), "place", what="most items in its lists")
+        finding = leader(
+            of._replace(data=read, value=place), "place", what="most items in its lists"
+        )
         return finished(chart, of, "Exposure of the items", subtitle, finding, read)
 
 
@@ -120,7 +129,11 @@ def _values_of_users(rec: Any, metric: Metric[...], names: Names) -> pl.DataFram
     values = pl.DataFrame({"value": result.to_series(result.width - 1)})
     if model is None:
         return values.with_columns(model=pl.lit(ALL)).drop_nulls()
-    return values.with_columns(model=result[model]).with_columns(model=names.text(pl.col("model"))).drop_nulls()
+    return (
+        values.with_columns(model=result[model])
+        .with_columns(model=names.text(pl.col("model")))
+        .drop_nulls()
+    )
 
 
 def _binned(values: pl.DataFrame, metric: Metric[...], bins: int) -> pl.DataFrame:
@@ -135,7 +148,9 @@ def _binned(values: pl.DataFrame, metric: Metric[...], bins: int) -> pl.DataFram
     place = ((value - least) / (width or 1.0) - ROUNDING).ceil().clip(1, bins)
     counts = values.filter(value != 0).group_by("model", high=least + place * width).agg(n=n)
     found = of_models.join(counts, on="model", how="left").sort("model", "high")
-    found = found.with_columns(n=pl.col("n").fill_null(0), high=pl.col("high").fill_null(least + width))
+    found = found.with_columns(
+        n=pl.col("n").fill_null(0), high=pl.col("high").fill_null(least + width)
+    )
     share = pl.col("n") / pl.col("n_users")
     return found.with_columns(low=pl.col("high") - width, share=share, segment=pl.lit(""), place=0)
 
@@ -146,35 +161,20 @@ def _title(row: dict[str, Any]) -> str:
     return zeros if row["model"] == ALL else f"{row['model']}: {zeros}"
 
 
-def _concentration(rec: Any, k: int | None, names: Names) -> tuple[pl.DataFrame, int]:
-    """Return the share of all places that so many items have, those shown most, and the size of the catalogue.
-
-    The numbers of items are evenly spread on a logarithmic axis.
-    """
+def _concentration(rec: Any, k: int | None, names: Names) -> pl.DataFrame:
+    """Return the share of all places that so many items have, those shown most; their numbers spread on a logarithmic axis."""
     inputs = under_profile.at_home(rec._inputs(None, []))  # noqa: SLF001  the methods of this room are those of a Rec
-    # whose items are the catalogue is what that metric says
-    check_needs(inputs, catalogue_metrics.gini, needs_of(catalogue_metrics.gini).facts)
-    judged = judge(inputs)
     cut = metrics_of_lists.cut_of(inputs, Levels(), [], k, rec._run())  # noqa: SLF001
     # NOTE: lists of users outside the universe are shown too, as in gini, which reads no relevance
-    items = cut.rows.group_by(*inputs.model, "item").agg(exposure=pl.len().cast(pl.Float64))
-    if inputs.items is not None:
-        items = items.join(cut.sides.catalogue.select("item"), on="item", how="semi")
-    size = cut.sides.catalogue.select(catalogue=pl.col("item").n_unique().cast(pl.Int64))
-    plan = size.join(items.drop("item"), how="left", on=pl.lit(1))
-    plan = after_checks(plan, judged, "catalogue", pl.Int64, steep=False)
-    found: pl.DataFrame = rec._kind.give(plan, {})  # noqa: SLF001
-    rows = found.drop_nulls("exposure").with_columns(
-        model=names.text(pl.col("model")) if inputs.model else pl.lit(ALL)
-    )
+    plan = cut.rows.group_by(*inputs.model, "item").agg(exposure=pl.len().cast(pl.Float64))
+    plan = after_checks(plan.drop("item"), judge(inputs), "exposure", pl.Float64, steep=False)
+    rows: pl.DataFrame = rec._kind.give(plan, {})  # noqa: SLF001
+    rows = rows.with_columns(model=names.text(pl.col("model")) if inputs.model else pl.lit(ALL))
     rows = rows.sort("model", "exposure", descending=[False, True])
-    exposure, n = pl.col("exposure"), pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
-    rows = rows.with_columns(
-        items=n.over("model"), share=exposure.cum_sum().over("model") / exposure.sum().over("model")
-    )
-    grid = {round(10 ** (step / A_DECADE)) for step in range(10 * A_DECADE)}
+    items, exposure = pl.int_range(1, pl.len() + 1, dtype=pl.Int64), pl.col("exposure")
+    share = exposure.cum_sum().over("model") / exposure.sum().over("model")
+    rows = rows.with_columns(items=items.over("model"), share=share)
+    grid = [round(10 ** (step / A_DECADE)) for step in range(10 * A_DECADE)]
     is_end = pl.col("items") == pl.col("items").max().over("model")
-    rows = rows.filter(pl.col("items").is_in([*grid]) | is_end)
-    zero, no = pl.lit(0, pl.Int64), pl.lit("")
-    rows = rows.select("model", "items", "share", segment=no, place=zero, n_users=zero)
-    return rows, int(found["catalogue"].max() or 0)
+    kept = rows.filter(pl.col("items").is_in(grid) | is_end)
+    return kept.with_columns(segment=pl.lit(""), place=0, n_users=0)

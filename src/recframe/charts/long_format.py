@@ -39,7 +39,7 @@ class Names(NamedTuple):
     order: list[str]
     none: str = NOBODY
     """The name of a null among them."""
-    dtype: pl.DataType = pl.String()  # noqa: RUF009  it is frozen
+    dtype: pl.DataType = pl.String()
 
     @classmethod
     def of(cls, columns: Iterable[pl.Series]) -> Names:
@@ -122,7 +122,7 @@ def with_segments(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
         return rows.with_columns(segment=pl.lit(""), place=pl.lit(0, pl.Int64))
     texts = [Names.of([rows[key]]).text(pl.col(key)) for key in keys]
     # NOTE: sums, since Polars 1 panics where it concatenates columns with an empty chunk
-    words = worded(texts[0], *chain.from_iterable((" · ", text) for text in texts[1:]))
+    words = worded(*[part for text in texts for part in (" · ", text)][1:])
     each = rows.select(keys).unique(maintain_order=True)
     each = each.with_columns(segment=words, place=pl.int_range(pl.len(), dtype=pl.Int64))
     again = pl.int_range(pl.len(), dtype=pl.Int64).over("segment")

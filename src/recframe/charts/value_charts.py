@@ -11,6 +11,8 @@ import polars as pl
 from recframe.charts.formatting import per_cent
 from recframe.charts.forms import (
     ENDS,
+    HEIGHT,
+    OF_VIEW,
     USERS,
     Charts,
     Field,
@@ -86,7 +88,9 @@ class PlotsOfValues(Charts):
         of = self._canvas(found, of_metric(metric), [of_metric(metric), USERS], lower=lower)
         subtitle = f"Means over {of.users}, with intervals at {how.words}."
         finding = leader(of, "place", what=best_of(metric))
-        return finished(dots(of, "model", of.ranked), of, f"{metric} of each model", subtitle, finding)
+        return finished(
+            dots(of, "model", of.ranked), of, f"{metric} of each model", subtitle, finding
+        )
 
     def segments(
         self,
@@ -120,13 +124,17 @@ class PlotsOfValues(Charts):
         if not found.by:
             msg = "plot.segments needs the columns that make segments: segments(..., by='country')"
             if by is not None:
-                msg = f"{Given('by', by)}: plot.segments draws segments; compare(...) compares models"
+                msg = (
+                    f"{Given('by', by)}: plot.segments draws segments; compare(...) compares models"
+                )
             raise RecframeError(msg)
         value = of_metric(metric)
         of = self._canvas(found, value, [value], lower=lower, most=most)
         subtitle = f"Dots: means with intervals at {how.words}; in brackets: users."
         finding = leader(of, "label", "in {} segments", best_of(metric))
-        return finished(dots(of, "label", of.labels), of, f"{metric} by {found.by}", subtitle, finding)
+        return finished(
+            dots(of, "label", of.labels), of, f"{metric} by {found.by}", subtitle, finding
+        )
 
     def curve(
         self,
@@ -162,18 +170,25 @@ class PlotsOfValues(Charts):
         found = summary(self._rec, self._reached(registry.asked([plain], k)), how, by)
         mark = mark if mark in found.data["k"] else None
         last: Any = mark or found.data["k"].max()
-        value, order = of_metric(plain), {"at": found.data.filter(k=last), "lower": plain.direction == "lower"}
+        value, at = of_metric(plain), found.data.filter(k=last)
         value = value._replace(axis=str(plain)) if found.by else value
-        of = self._canvas(found, value, [OF_K, value, *[USERS] * (not found.by)], most=12, **order)
-        chart: Any = curves(of, of.across(OF_K, nice=False), of.up(zero=True), mark=mark)
+        told = [OF_K, value, *[USERS] * (not found.by)]
+        of = self._canvas(found, value, told, at=at, lower=plain.direction == "lower", most=12)
+        x = OF_K.along(of.across, nice=False)
+        y = value.along(OF_VIEW if found.by else HEIGHT, zero=True)
+        rule = of.base(x={"datum": last}).transform_aggregate(rows="count()")
+        rule = rule.mark_rule(strokeDash=[2, 3], color=self._look.colours.quiet)
+        lines = curves(of, x, y, more=[rule] * bool(mark))
         said = f"; band: interval at {how.words}" + f"; dashed: k = {mark}" * bool(mark) + "."
         read, title = of.data.filter(k=last), f"{plain} over the cut-off k"
         if found.by:
-            chart = views(chart, self._look, "label", of.labels)
-            finding = leader(of._replace(data=read), "label", f"at k = {last} in {{}} segments", best_of(plain))
-            return finished(chart, of, f"{title}, by {found.by}", f"In brackets: users{said}", finding, read)
+            chart = views(lines, self._look, "label", of.labels)
+            title, said = f"{title}, by {found.by}", f"In brackets: users{said}"
+            where = f"at k = {last} in {{}} segments"
+            finding = leader(of._replace(data=read), "label", where, best_of(plain))
+            return finished(chart, of, title, said, finding, read)
         finding = leader(of, "k", "at {} cut-offs", best_of(plain))
-        return finished(chart, of, title, f"Mean over {of.users}{said}", finding, read)
+        return finished(lines, of, title, f"Mean over {of.users}{said}", finding, read)
 
     def hits_by_rank(
         self,
@@ -202,8 +217,10 @@ class PlotsOfValues(Charts):
         value = Field("value", "{} of lists have a hit", per_cent, ENDS, share, "%")
         rank = Field("rank", "rank {}", axis="rank (1 is the first place)", format="d")
         of = self._canvas(found, value, [rank, value, USERS])
-        chart = curves(of, of.across(rank, nice=False), of.up(zero=True))
-        subtitle = f"Of {of.users}; the shares up to k add up to n_hits@k; band: interval at {how.words}."
+        chart = curves(of, rank.along(of.across, nice=False), value.along(HEIGHT, zero=True))
+        subtitle = (
+            f"Of {of.users}; the shares up to k add up to n_hits@k; band: interval at {how.words}."
+        )
         finding = leader(of, "rank", "at {} ranks", "most hits")
         return finished(chart, of, "Hits by rank", subtitle, finding, of.data.filter(rank=1))
 
@@ -228,9 +245,9 @@ class PlotsOfValues(Charts):
             for name in ("recall", "precision")
         )
         of = self._canvas(found, y, [OF_K, y, x, USERS])
-        chart = curves(of, of.across(x, zero=True), of.up(zero=True), band=False)
+        chart = curves(of, x.along(of.across, zero=True), y.along(HEIGHT, zero=True), band=False)
         last: Any = of.data["k"].max()
-        subtitle = f"Along each line k goes from {of.data['k'].min()} to {last}; mean over {of.users}."
+        subtitle = f"Along each line k goes from {min(of.data['k'], default=0)} to {last}; mean over {of.users}."
         finding = leader(of, "k", "at {} cut-offs", "best precision")
         title, read = "Precision over recall, by cut-off", of.data.filter(k=last)
         return finished(chart, of, title, subtitle, finding, read)

@@ -20,6 +20,7 @@ from recframe.charts.formatting import (
     signed,
     table,
 )
+from recframe.charts.history_charts import judged_runs, splits_of, timeline
 from recframe.charts.themes import Look
 from recframe.errors import ColumnError, RecframeError, shown, suggestion
 from recframe.reports.page import Content, Page, Section, Text, figure
@@ -64,8 +65,6 @@ def dashboard(
     >>> rf.dashboard(folder, title="Nightly")
     <Nightly: 4 sections; .save('report.html') writes it>
     """
-    from recframe.charts.history_charts import lines_of  # noqa: PLC0415  Altair is an extra
-
     if not isinstance(title, str):
         msg = f"title={shown(title)}: title takes text"
         raise RecframeError(msg)
@@ -80,10 +79,10 @@ def dashboard(
         close = suggestion(str(model), keys) or f"; it has {', '.join(keys) or 'none'}"
         msg = f"model={shown(model)} is no column of the history that tells models or segments apart{close}"
         raise ColumnError(msg)
-    lines, look = lines_of(kind, model, window, level), Look("light", 600)
+    drawn, look = judged_runs(kind, window, level), Look("light", 600)
     metrics = found["metric"].unique(maintain_order=True).to_list()
     charts = {
-        metric: lines.chart(metric, lines.splits_of(metric)[0], look)
+        metric: timeline(drawn, metric, model, splits_of(drawn, metric, model)[0], look)
         for metric in metrics[:MOST_CHARTS]
     }
     page = Dashboard(found, keys, metrics, model, window, level)

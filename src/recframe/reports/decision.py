@@ -149,7 +149,7 @@ class Decision:
         sign = self.signs[row["metric"]]
         numbers = [row[f"difference{end}"] for end in ("", "_low", "_high")]
         gain, *interval = (None if one is None else sign * one for one in numbers)
-        ends = () if None in interval else interval[::sign]
+        ends = [one for one in interval[::sign] if one is not None]
         return [
             number(one, ends, sign=signed and place == 0)
             for place, one in enumerate((gain, *interval[::sign]))

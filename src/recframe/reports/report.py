@@ -15,7 +15,6 @@ import polars as pl
 import recframe
 from recframe.audit.checks import SEVERITIES
 from recframe.audit.report import meanings_of_checks, tell
-from recframe.charts.value_charts import HIT_AT
 from recframe.charts.formatting import (
     Row,
     blocks,
@@ -25,6 +24,7 @@ from recframe.charts.formatting import (
     number,
 )
 from recframe.charts.long_format import Intervals, keyed, models_of
+from recframe.charts.value_charts import HIT_AT
 from recframe.errors import RecframeError, RecframeWarning, short, warn
 from recframe.evaluation import trainings
 from recframe.evaluation.caching import held_values

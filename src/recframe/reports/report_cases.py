@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from recframe.charts.long_format import Names, rows_of_lists, values_of_users, with_columns_of_items
+from recframe.charts.themes import ALL
 from recframe.errors import ColumnError, suggestion
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import FrameOf, Given, bind
@@ -78,7 +79,7 @@ def cases(
 ) -> dict[str, Any] | None:
     """Return the cases as plain data, as much of them as `MOST_BYTES` take; None without a user."""
     run = rec._kind.run  # noqa: SLF001  the methods of this room are those of a Rec
-    model = names.model(bound=bool(inputs.model))
+    model = names.text(pl.col("model")) if inputs.model else pl.lit(ALL)
     values = run(values_of_users(rec, metric)[1]).with_columns(shown=model)
     if values.is_empty():
         return None

@@ -63,7 +63,7 @@ class SectionsOfSegments:
 
     def _keep(self, name: str, result: pl.DataFrame) -> list[dict[str, Any]]:
         """Return the rows of a result, which are numbers of the page."""
-        self.data[name] = result.drop("place", "model_place", "known", strict=False).to_dicts()
+        self.data[name] = result.drop("place", strict=False).to_dicts()
         return self.data[name]
 
     @property
@@ -111,7 +111,7 @@ class SectionsOfSegments:
         section.parts.append(segments_table(rows, names, self.how.words, self.level))
         for place, found in enumerate(frames.values()):
             largest = found.sort("n_users", descending=True).head(MOST_SEGMENTS)
-            chart = self._chart_of(largest, [first], of.loser, worst_first=True)
+            chart = self._chart_of(largest, [first], of.loser)
             section.parts.append(figure(f"chart-for-whom-{place}", chart))
 
     def _chart_of(
@@ -119,12 +119,10 @@ class SectionsOfSegments:
         found: pl.DataFrame,
         metrics: Sequence[Metric[...]],
         baseline: str | None,
-        **options: Any,
     ) -> Any:
         """Return the chart of comparisons at hand."""
-        options |= {"baseline": baseline, "margin": self.margin, "models": self.names}
         return self.plot._differences(  # noqa: SLF001  what plot.compare draws of a result
-            found, metrics, self.how, **options
+            found, metrics, self.how, baseline=baseline, margin=self.margin
         )
 
     def _values(self, section: Section) -> None:
