@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
 import sys
 import textwrap
 from collections import Counter
@@ -182,9 +181,7 @@ def test_differences_are_those_of_compare(kind):
     assert drawn == values(found, *columns)
     assert data["verdict"].to_list() == found["verdict"].to_list()
     margins = [(-0.1 * value, 0.1 * value) for value in found["baseline_value"]]
-    assert data.select("beyond", "within").rows() == [
-        pytest.approx(one) for one in margins
-    ]
+    assert data.select("beyond", "within").rows() == [pytest.approx(one) for one in margins]
 
 
 def test_each_of_several_metrics_has_a_panel_in_its_own_unit():
@@ -261,7 +258,9 @@ def test_the_front_is_that_of_pareto(kind):
         data = rec.plot.tradeoff(x, y).data.sort("model")
         expected = plain.pareto(x, y).sort("model")
         drawn = zip(data["model"], data["hollow"], strict=True)
-        assert [*drawn] == [(name, front != "front") for name, front in expected.select("model", "front").rows()]
+        assert [*drawn] == [
+            (name, front != "front") for name, front in expected.select("model", "front").rows()
+        ]
 
 
 @each_kind_thoroughly

@@ -105,7 +105,10 @@ def test_each_mark_that_is_pointed_at_has_a_sentence_which_is_its_label_too(name
     spec = spec_of(name)
     rows = [row for rows in spec["datasets"].values() for row in rows]
 
-    said = [(one["tooltip"]["field"], one["description"]["field"]) for one in parts_with(spec, "tooltip")]
+    said = [
+        (one["tooltip"]["field"], one["description"]["field"])
+        for one in parts_with(spec, "tooltip")
+    ]
     assert {*said} == {("words", "words")}
     assert all(row["words"] and "None" not in row["words"] for row in rows)
     assert all(str(row["model"]) in row["words"] for row in rows)

@@ -20,7 +20,6 @@ def test_a_model_has_the_same_colour_in_all_charts(name):
     scales = colours_of(spec_of(name))
     assert scales
     for found in scales:
-        assert found.pop("train", None) in {None, THEMES["light"].ink}
         assert found == {"new": colours[0], "old": colours[1]}
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from recframe.api import argument_errors, reprs
+from recframe.api import argument_errors
 from recframe.api.bound_metric import Cutoffs
-from recframe.charts import history_charts
+from recframe.api.reprs import card
 from recframe.charts.comparison_charts import PlotsOfTwo
 from recframe.charts.list_charts import PlotsOfLists
 from recframe.charts.themes import Look, ThemeName
@@ -93,6 +93,8 @@ class Plot(PlotsOfValues, PlotsOfTwo, PlotsOfLists):
         """
         bound = self._of._context.by  # noqa: SLF001  the methods of this room are those of a Rec
         split = [*dict.fromkeys(map(str, [*bound, *argument_errors.names(by)]))]
+        from recframe.charts import history_charts  # noqa: PLC0415  it takes NumPy
+
         found = history_charts.judged_runs(self._of._kind, window, level)  # noqa: SLF001
         name = history_charts.name_of(found, metric, k)
         model = self._of._context.model or "model"  # noqa: SLF001
@@ -100,7 +102,12 @@ class Plot(PlotsOfValues, PlotsOfTwo, PlotsOfLists):
         return drawn
 
     def __repr__(self) -> str:
-        return f"<rec.plot of {reprs.of_frame(self._of._frame)}: {', '.join(CHARTS)}>"  # noqa: SLF001
+        rows = {}
+        for name in CHARTS:
+            first = (getattr(Plot, name).__doc__ or "").partition("\n\n")[0]
+            drawn = " ".join(first.split()).removeprefix("Draw ")
+            rows[name] = drawn.partition(": ")[0].rstrip(".")
+        return card("The charts of rec.plot, such as rec.plot.curve('ndcg'):", rows)
 
     if not TYPE_CHECKING:
 

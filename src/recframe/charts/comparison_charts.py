@@ -172,11 +172,16 @@ class PlotsOfTwo(Charts):
         if metrics[0] == metrics[1]:
             raise RecframeError(f"tradeoff takes two metrics, and found {str(metrics[0])!r} twice")
         found, look = summary(self._rec, metrics, how), self._look
-        keys = ["model", "segment", "place"]
-        data = found.data.pivot("metric", index=keys, values=["value", *ENDS])
-        data.columns = [*keys, *(f"{axis}{end}" for end in ("", "_low", "_high") for axis in "xy")]
-        users = found.data.group_by("model").agg(pl.col("n_users").max())
-        data, front = data.join(users, on="model", maintain_order="left"), _front(data, metrics)
+        ends = {"": "value", "_low": "low", "_high": "high"}
+        data = found.data.group_by("model", "segment", "place", maintain_order=True).agg(
+            *(
+                pl.col(column).filter(pl.col("metric") == str(metric)).first().alias(axis + end)
+                for axis, metric in zip("xy", metrics, strict=True)
+                for end, column in ends.items()
+            ),
+            pl.col("n_users").max(),
+        )
+        front = _front(data, metrics)
         data = data.with_columns(hollow=~pl.col("model").is_in(front) & bool(front))
         if not look.highlight and 0 < len(front) <= MOST_COLOURED < len(data):
             look = replace(look, highlight=tuple(front))
@@ -226,7 +231,11 @@ def _finding(rows: pl.DataFrame, of: Canvas, *, by_segment: bool) -> str:
 def _front(data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> list[str]:
     """Return the models that no other one equals or beats in both metrics and beats in one; none without two better ends."""
     signs = [{"higher": 1, "lower": -1}.get(metric.direction or "", 0) for metric in metrics]
-    rows = data.drop_nulls(["x", "y"]).select("model", pl.col("x") * signs[0], pl.col("y") * signs[1]).rows()
+    rows = (
+        data.drop_nulls(["x", "y"])
+        .select("model", pl.col("x") * signs[0], pl.col("y") * signs[1])
+        .rows()
+    )
     if not all(signs):
         return []
     return [

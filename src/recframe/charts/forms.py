@@ -180,7 +180,7 @@ class Canvas(NamedTuple):
             found[name] = {
                 "field": "model",
                 "type": "nominal",
-                "legend": above if legend and self.models != [ALL] else None,
+                "legend": above if legend and drawn not in ([], [ALL]) else None,
             }
             found[name]["scale"] = {"domain": [*self.models], "range": [*each]}
         return found
@@ -317,7 +317,7 @@ def curves(
     if band and len(of.models) <= MOST_COLOURED:
         # an area of one place has no width
         area = of.sure(clear)
-        area = area.mark_area(opacity=0.16) if places > 1 else area.mark_rule(opacity=0.5)
+        area = area.mark_rule(opacity=0.5) if places == 1 else area.mark_area(opacity=0.16)
         layers.append(area.encode(y={**y, "field": "low"}, y2="high:Q"))
     points = of.points(of.clear(base), 20).encode(opacity={"value": int(places <= MOST_POINTS)})
     layers += [clear.mark_line(strokeWidth=2), points, *more]

@@ -83,19 +83,25 @@ def timeline(
     rows = found.filter(pl.col("metric") == metric)
     for name in keys_of(found):
         rows = rows.filter(rows[name].is_not_null() == (name in by)) if name != model else rows
-    rows = rows.rename({name: f"key {place}" for place, name in enumerate(by)})
-    keys = [f"key {place}" for place in range(len(by))]
-    rows = with_segments(rows.sort(*keys, "as_of", maintain_order=True), keys)
-    who = [rows[model].cast(pl.String)] * (model in rows.columns) + [rows["name"]] * (
-        rows["name"].n_unique() > 1
+    inside = {name: f"key {place}" for place, name in enumerate([*by, model])}
+    rows = rows.rename(inside, strict=False)
+    *keys, of_model = inside.values()
+    told_apart = [of_model] * (of_model in rows.columns) + ["name"] * (rows["name"].n_unique() > 1)
+    who = [pl.col(key).cast(pl.String) for key in told_apart] or [pl.lit(ALL)]
+    text = pl.concat_str(who, separator=" · ", ignore_nulls=True).replace("", ALL)
+    rows = rows.sort(*told_apart, *keys, "as_of", nulls_last=True).with_columns(model=text)
+    names = Names(rows["model"].unique(maintain_order=True).to_list())
+    rows = (
+        with_segments(rows.sort(*keys, maintain_order=True), keys)
+        if keys
+        else with_segments(rows, keys)
     )
-    text = pl.concat_str(who or [pl.lit(ALL)], separator=" · ", ignore_nulls=True).replace("", ALL)
-    rows = rows.with_columns(model=text).rename({"value_low": "low", "value_high": "high"})
+    rows = rows.rename({"value_low": "low", "value_high": "high"})
     value = of_metric(known) if known else Field("value", f"{metric} {{}}", ends=ENDS, axis=metric)
     expected = Field("expected", "expected {}", ends=("expected_low", "expected_high"))
     told = [Field("as_of", "as of {}"), value, expected, Field("verdict"), Field("note"), USERS]
     own = bool(keys) and all(isinstance(rows.schema[key], pl.Enum) for key in keys)
-    runs = Result(rows, Names.of([rows["model"]]), ", ".join(by), own)
+    runs = Result(rows, names, ", ".join(by), own)
     lower, latest = known is not None and known.direction == "lower", rows["as_of"].max()
     of = canvas(look, runs, value, told, at=rows.filter(as_of=latest), lower=lower, most=most)
     x = {"field": "as_of", "type": "temporal", "title": None, "axis": {"grid": False}}

@@ -165,11 +165,11 @@ class PlotsOfValues(Charts):
         mark = None if mark is None else options.whole("mark", mark, 1)
         if plain.k is not None or k is None:
             name = str(replace(plain, k=None))
-            msg = f"curve draws {name!r} over the cut-offs k: curve({name!r}, k=range(1, 51))"
+            msg = f"curve draws {name!r} over cut-offs: curve({name!r}, k=range(1, 51))"
             raise RecframeError(msg)
         found = summary(self._rec, self._reached(registry.asked([plain], k)), how, by)
         mark = mark if mark in found.data["k"] else None
-        last: Any = mark or found.data["k"].max()
+        last = mark or max(found.data["k"], default=0)
         value, at = of_metric(plain), found.data.filter(k=last)
         value = value._replace(axis=str(plain)) if found.by else value
         told = [OF_K, value, *[USERS] * (not found.by)]
@@ -237,16 +237,20 @@ class PlotsOfValues(Charts):
         check_whole(self._rec, "precision_recall()")
         metrics = self._reached(registry.asked([accuracy.precision, accuracy.recall], k))
         found = named(self._rec, self._rec.evaluate(metrics, tidy=True))
-        data = found.data.rename({"n": "n_users"})
-        keys = ["model", "segment", "place", "k", "n_users"]
-        found = found._replace(data=data.pivot("metric", index=keys, values="value"))
+        both = (
+            pl.col("value").filter(pl.col("metric") == name).first().alias(name)
+            for name in ("precision", "recall")
+        )
+        keys = ["model", "segment", "place", "k"]
+        data = found.data.group_by(keys, maintain_order=True).agg(*both, n_users=pl.col("n").max())
+        found = found._replace(data=data)
         x, y = (
             Field(name, f"{name} {{}}", axis=f"{name}@k (0 to 1, higher is better)")
             for name in ("recall", "precision")
         )
         of = self._canvas(found, y, [OF_K, y, x, USERS])
         chart = curves(of, x.along(of.across, zero=True), y.along(HEIGHT, zero=True), band=False)
-        last: Any = of.data["k"].max()
+        last = max(of.data["k"], default=0)
         subtitle = f"Along each line k goes from {min(of.data['k'], default=0)} to {last}; mean over {of.users}."
         finding = leader(of, "k", "at {} cut-offs", "best precision")
         title, read = "Precision over recall, by cut-off", of.data.filter(k=last)
