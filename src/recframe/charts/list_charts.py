@@ -58,8 +58,8 @@ class PlotsOfLists(Charts):
         >>> import polars as pl, recframe
         >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [0, 1]})
         >>> chart = df.rec.plot.distribution("mrr", bins=2)
-        >>> chart.data.select("label", "low", "high", "n", "share").rows()
-        [('50.0 % have 0', 0.0, 0.5, 1, 0.5)]
+        >>> chart.data.select("title", "low", "high", "n", "share").rows()
+        [('50 % have 0', 0.0, 0.5, 1, 0.5)]
         """
         check_whole(self._rec, "distribution()")
         metric, names = one_metric("distribution", metric, k), models_of(self._rec)
