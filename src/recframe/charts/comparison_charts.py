@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -16,7 +15,6 @@ from recframe.charts.forms import (
     Canvas,
     Charts,
     Field,
-    canvas,
     dots,
     finished,
     of_metric,
@@ -27,13 +25,13 @@ from recframe.charts.forms import (
 from recframe.charts.long_format import (
     Intervals,
     check_whole,
+    in_columns,
     labelled,
     models_of,
     named,
     one_metric,
     summary,
 )
-from recframe.charts.themes import MOST_COLOURED
 from recframe.errors import RecframeError, worded
 from recframe.frames.dtypes import text_of
 from recframe.metrics.language import registry
@@ -115,30 +113,23 @@ class PlotsOfTwo(Charts):
         found = found._replace(data=data.with_columns(row=row if found.by else pair))
         first = data.filter(metric=str(metrics[0]))
         baselines = first.select(model="baseline", value="baseline_value")
-        at, lower = (
-            pl.concat([first.select("model", "value"), baselines]),
-            metrics[0].direction == "lower",
-        )
-        of = self._canvas(
-            found, DIFFERENCE, TOLD, at=at, lower=lower, baseline=other, most=len(data)
-        )
+        at = pl.concat([first.select("model", "value"), baselines])
+        order = {"at": at, "lower": metrics[0].direction == "lower", "baseline": other}
+        of = self._canvas(found, DIFFERENCE, TOLD, most=len(data), **order)
         first = of.data.filter(metric=str(metrics[0]))
-        order = first["row"].unique(maintain_order=True).to_list()
-        panels = {}
+        rows_of, panels = first["row"].unique(maintain_order=True).to_list(), {}
         for metric in metrics:
             axis = f"difference in {metric}{RIGHT.get(metric.direction, '')}"
-            rows = of.data.filter(metric=str(metric))
-            panel = of._replace(
-                data=rows, value=DIFFERENCE._replace(axis=axis), lower=metric.direction == "lower"
-            )
-            panels[str(metric)] = dots(panel, "row", order, zero=True, band=margin is not None)
+            rows, lower = of.data.filter(metric=str(metric)), metric.direction == "lower"
+            panel = of._replace(data=rows, value=DIFFERENCE._replace(axis=axis), lower=lower)
+            panels[str(metric)] = dots(panel, "row", rows_of, zero=True, band=margin is not None)
         words = f"{'In brackets: users' if found.by else of.users.capitalize()} with both values; "
         words += f"intervals at {how.words}, each by itself."
         words += " Hollow: open, no difference is shown." * bool(of.data["hollow"].any())
-        if margin is not None:
-            words += (
-                f" Band: within {per_cent(margin)} of the other's value, which does not matter."
-            )
+        matter = (
+            f" Band: within {per_cent(margin or 0)} of the other's value, which does not matter."
+        )
+        words += matter * (margin is not None)
         title = f"{', '.join(panels)}: {f'differences from {other}' if other else 'pairwise differences'}"
         title += f", by {found.by}" * bool(found.by)
         finding = _finding(first, of, by_segment=bool(found.by)) if other else ""
@@ -171,44 +162,30 @@ class PlotsOfTwo(Charts):
         metrics, how = [one_metric("tradeoff", one, k) for one in (x, y)], Intervals(level, cluster)
         if metrics[0] == metrics[1]:
             raise RecframeError(f"tradeoff takes two metrics, and found {str(metrics[0])!r} twice")
-        found, look = summary(self._rec, metrics, how), self._look
-        ends = {"": "value", "_low": "low", "_high": "high"}
-        data = found.data.group_by("model", "segment", "place", maintain_order=True).agg(
-            *(
-                pl.col(column).filter(pl.col("metric") == str(metric)).first().alias(axis + end)
-                for axis, metric in zip("xy", metrics, strict=True)
-                for end, column in ends.items()
-            ),
-            pl.col("n_users").max(),
-        )
+        found, ends = summary(self._rec, metrics, how), ("", *(f"_{end}" for end in ENDS))
+        columns = {
+            f"{axis}{end}": (str(metric), column)
+            for axis, metric in zip("xy", metrics, strict=True)
+            for end, column in zip(ends, ("value", *ENDS), strict=True)
+        }
+        data = in_columns(found.data, columns)
         front = _front(data, metrics)
         data = data.with_columns(hollow=~pl.col("model").is_in(front) & bool(front))
-        if not look.highlight and 0 < len(front) <= MOST_COLOURED < len(data):
-            look = replace(look, highlight=tuple(front))
-        fields = [
+        across, up = (
             of_metric(metric)._replace(name=axis, ends=(f"{axis}_low", f"{axis}_high"))
             for axis, metric in zip("xy", metrics, strict=True)
-        ]
-        lower = metrics[0].direction == "lower"
-        at = data.select("model", value="x")
-        of = canvas(
-            look, found._replace(data=data), fields[1], [*fields, USERS], at=at, lower=lower
         )
-        across, up = (
-            field.along(length, padding=20, nice=False)
-            for field, length in zip(fields, (of.across, HEIGHT), strict=True)
-        )
-        subtitle = f"Crosses: intervals at {how.words}."
-        finding = (
-            f"No other model beats {front[0]} in either" if len(front) == 1 < len(data) else ""
-        )
+        told, lower = [across, up, USERS], metrics[0].direction == "lower"
+        of = self._canvas(found._replace(data=data), across, told, lower=lower)
+        room: dict[str, Any] = {"padding": 20, "nice": False}
+        chart = plane(of, across.along(of.across, **room), up.along(HEIGHT, **room))
+        subtitle, finding = f"Crosses: intervals at {how.words}.", ""
         if 0 < len(front) < len(data):
             subtitle += " Filled: the Pareto front, models that no other equals or beats in both; hollow: behind it by value."
+            finding = f"No other model beats {front[0]} in either" if len(front) == 1 else ""
         if 1 < len(front) <= MOST_LISTED:
-            finding = f"{listed(front)} are on the front: neither is beaten in both"
-        return finished(
-            plane(of, across, up), of, f"{metrics[1]} against {metrics[0]}", subtitle, finding
-        )
+            finding = f"{listed(front)} are on the front: none is beaten in both"
+        return finished(chart, of, f"{metrics[1]} against {metrics[0]}", subtitle, finding)
 
 
 def _finding(rows: pl.DataFrame, of: Canvas, *, by_segment: bool) -> str:
@@ -230,16 +207,12 @@ def _finding(rows: pl.DataFrame, of: Canvas, *, by_segment: bool) -> str:
 
 def _front(data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> list[str]:
     """Return the models that no other one equals or beats in both metrics and beats in one; none without two better ends."""
-    signs = [{"higher": 1, "lower": -1}.get(metric.direction or "", 0) for metric in metrics]
-    rows = (
-        data.drop_nulls(["x", "y"])
-        .select("model", pl.col("x") * signs[0], pl.col("y") * signs[1])
-        .rows()
-    )
-    if not all(signs):
+    if not all(metric.direction for metric in metrics):
         return []
+    x, y = (-1 if metric.direction == "lower" else 1 for metric in metrics)
+    rows = data.drop_nulls(["x", "y"]).select("model", pl.col("x") * x, pl.col("y") * y).rows()
     return [
-        model
-        for model, x, y in rows
-        if not any(a >= x and b >= y and (a, b) != (x, y) for _, a, b in rows)
+        one[0]
+        for one in rows
+        if all(a < one[1] or b < one[2] or (a, b) == one[1:] for _, a, b in rows)
     ]

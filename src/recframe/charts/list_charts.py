@@ -29,7 +29,6 @@ from recframe.statistics import options
 if TYPE_CHECKING:
     import altair as alt
 
-MOST_VIEWS = 12
 ROUNDING = 1e-9
 """Tolerance at the upper end of a bin."""
 A_DECADE = 12
@@ -69,20 +68,14 @@ class PlotsOfLists(Charts):
         low = Field("low", "above {}", axis=str(metric))
         told = [low, Field("high", "up to {}"), share, Field("n", "{} users")]
         of = self._canvas(found, share, told, at=found.data, lower=metric.direction == "lower")
-        models = of.data.unique("model", maintain_order=True).head(MOST_VIEWS)
+        models = of.data.unique("model", maintain_order=True)
         titles = {row["model"]: _title(row) for row in models.to_dicts()}
-        of = of._replace(
-            data=of.data.with_columns(
-                title=pl.col("model").replace_strict(titles, default=None)
-            ).drop_nulls("title")
-        )
-        chart = views(
-            steps(of, low.along(of.across), "high"), self._look, "title", [*titles.values()]
-        )
+        of = of._replace(data=of.data.with_columns(title=pl.col("model").replace(titles)))
+        bars = steps(of, low.along(of.across), "high")
+        chart = views(bars, self._look, "title", [*titles.values()])
         zeros = of._replace(data=models, value=Field("zeros"), lower=True)
         finding = leader(zeros, "place", what=f"fewest users with {metric} = 0")
         subtitle = f"Values of {of.users}; each bin up to and with its upper end."
-        subtitle += f" {MOST_VIEWS} of {len(names.order)} models." * (len(names.order) > MOST_VIEWS)
         read = pl.DataFrame({"words": [*titles.values()]})
         return finished(chart, of, f"Distribution of {metric} over users", subtitle, finding, read)
 
@@ -126,14 +119,9 @@ def _values_of_users(rec: Any, metric: Metric[...], names: Names) -> pl.DataFram
     """Return the value of each user and model who has one."""
     model, user = rec._context.model, rec._context.names["user"]  # noqa: SLF001  the methods of this room are those of a Rec
     result = rec.evaluate(metric, by=user)
+    of_model = pl.lit(ALL) if model is None else names.text(pl.lit(result[model]))
     values = pl.DataFrame({"value": result.to_series(result.width - 1)})
-    if model is None:
-        return values.with_columns(model=pl.lit(ALL)).drop_nulls()
-    return (
-        values.with_columns(model=result[model])
-        .with_columns(model=names.text(pl.col("model")))
-        .drop_nulls()
-    )
+    return values.with_columns(model=of_model).drop_nulls()
 
 
 def _binned(values: pl.DataFrame, metric: Metric[...], bins: int) -> pl.DataFrame:

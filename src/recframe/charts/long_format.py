@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
 from typing import Any, NamedTuple
@@ -174,6 +174,18 @@ def summary(rec: Any, metrics: Sequence[Metric[...]], how: Intervals, by: Any = 
     k = pl.col("metric").replace_strict(cutoffs, return_dtype=pl.Int64)
     data = found.data.rename({"value_low": "low", "value_high": "high"}).with_columns(k=k)
     return found._replace(data=data)
+
+
+def in_columns(
+    data: pl.DataFrame, columns: Mapping[str, tuple[str, str]], *keys: str
+) -> pl.DataFrame:
+    """Return numbers of several metrics side by side, in columns of a metric and of a number of it."""
+    made = (
+        pl.col(number).filter(pl.col("metric") == metric).first().alias(name)
+        for name, (metric, number) in columns.items()
+    )
+    grouped = data.group_by("model", "segment", "place", *keys, maintain_order=True)
+    return grouped.agg(*made, pl.col("n_users").max())
 
 
 def check_whole(rec: Any, call: str) -> None:

@@ -27,6 +27,7 @@ from recframe.charts.forms import (
 from recframe.charts.long_format import (
     Intervals,
     check_whole,
+    in_columns,
     longest_list,
     named,
     one_metric,
@@ -237,18 +238,14 @@ class PlotsOfValues(Charts):
         check_whole(self._rec, "precision_recall()")
         metrics = self._reached(registry.asked([accuracy.precision, accuracy.recall], k))
         found = named(self._rec, self._rec.evaluate(metrics, tidy=True))
-        both = (
-            pl.col("value").filter(pl.col("metric") == name).first().alias(name)
-            for name in ("precision", "recall")
-        )
-        keys = ["model", "segment", "place", "k"]
-        data = found.data.group_by(keys, maintain_order=True).agg(*both, n_users=pl.col("n").max())
-        found = found._replace(data=data)
+        names = ("recall", "precision")
+        data = found.data.rename({"n": "n_users"})
+        data = in_columns(data, {name: (name, "value") for name in names}, "k")
         x, y = (
             Field(name, f"{name} {{}}", axis=f"{name}@k (0 to 1, higher is better)")
-            for name in ("recall", "precision")
+            for name in names
         )
-        of = self._canvas(found, y, [OF_K, y, x, USERS])
+        of = self._canvas(found._replace(data=data), y, [OF_K, y, x, USERS])
         chart = curves(of, x.along(of.across, zero=True), y.along(HEIGHT, zero=True), band=False)
         last = max(of.data["k"], default=0)
         subtitle = f"Along each line k goes from {min(of.data['k'], default=0)} to {last}; mean over {of.users}."
