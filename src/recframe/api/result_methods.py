@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import operator
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic
 
@@ -15,7 +16,6 @@ from recframe.api.gates import Gates
 from recframe.api.history_methods import Tracked
 from recframe.api.log_methods import OfLogs
 from recframe.api.plots import Plot
-from recframe.api.request import question, sentences
 from recframe.api.uncertain import Uncertain
 from recframe.charts.long_format import (
     check_of_users,
@@ -26,21 +26,17 @@ from recframe.charts.long_format import (
     with_columns_of_items,
 )
 from recframe.errors import ColumnError, RecframeError, shown
+from recframe.evaluation.jackknife import reason_without
 from recframe.evaluation.required_columns import is_of_segment
 from recframe.evaluation.segments import keys_of
-from recframe.frames.collecting import stream
 from recframe.frames.dtypes import text_of
 from recframe.frames.inputs import Inputs
-from recframe.frames.kinds.lookup import kind_for
-from recframe.frames.options import MOST_DECIMALS
+from recframe.frames.options import MOST_DECIMALS, plain_number
 from recframe.frames.roles import Segment
 from recframe.metrics import accuracy
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
-from recframe.statistics import options
-from recframe.statistics.groups import reason_without
-from recframe.statistics.sums import MODEL
 
 if TYPE_CHECKING:
     from recframe.charts.table import Table
@@ -128,9 +124,11 @@ class ResultsShown(Generic[F]):
         k: Cutoffs = None,
         by: By = None,
         level: float = 0.95,
-        decimals: int = 3,
+        decimals: int | None = None,
         intervals: bool = True,
-        title: str = "",
+        stars: bool = False,
+        header: Mapping[str, str] | None = None,
+        caption: str = "",
     ) -> Table:
         r"""Return a table for publication: models as rows, metrics as columns, the best in bold, with intervals and marks.
 
@@ -139,10 +137,13 @@ class ResultsShown(Generic[F]):
 
             baseline: the name of a model: others are marked * if they are significantly better, † if worse, by the paired t
                 test of `compare` with Holm's correction for the whole table. It needs recframe[stats].
+            stars: True marks the best model * where it is significantly better than the runner-up; it needs no baseline.
             level: of the intervals, which are those of `summarize`; p values are compared with 1 - level.
-            decimals: of each number. Models whose rounded numbers are equal are all bold; if all models' are, none is.
+            decimals: of each number; without it, two digits of half the narrowest interval of a column. Models whose rounded
+                numbers are equal are all bold; if all models' are, none is.
             intervals: False leaves them out.
-            title: the text above the table.
+            header: titles of columns by their names, such as {"ndcg@10": "nDCG@10", "model": "System"}.
+            caption: the text above the table, in LaTeX its caption.
 
         Below the table are the number of users and the meaning of the marks. By segment, models are grouped by segment; without
         a model, the rows are the segments. A LazyFrame is collected.
@@ -164,40 +165,35 @@ class ResultsShown(Generic[F]):
         Bold: the best model.
         <BLANKLINE>
         """
-        from recframe.charts.table import Publication  # noqa: PLC0415  importing recframe should take no time
+        from recframe.charts.table import table  # noqa: PLC0415  importing recframe should take no time
 
-        decimals = options.whole("decimals", decimals, 0, MOST_DECIMALS)
-        title = options.text("title", title)
+        _check_decimals(decimals)
+        for name, text in {"caption": caption, **(header or {})}.items():
+            _check_text(name, text)
         rec: Any = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         # what a profile rounds is not rounded twice
-        rec = rec(decimals=MOST_DECIMALS)
-        asked = question(rec, metrics, k, by, None)
-        names, given = [*asked.by.values()], {"by": by, "level": level}
-        numbers = ["metric", "value", "value_low", "value_high", "n_users"]
-        summary = _collected(rec.summarize(*metrics, k=k, **given), names, numbers)
-        tested, untested = _tested(asked.metrics)
-        model, verdicts, tests = asked.by.get(MODEL), {}, 0
-        if baseline is not None and tested:
-            found = asked.rec.compare(*tested, baseline=baseline, **given)
-            ordered = sorted(names, key=lambda name: name == model)
-            found = _collected(found, ordered, ["metric", "verdict", "p_adjusted"])
-            verdicts = {row[:-2]: row[-2] for row in found.rows()}
-            tests = int(found["p_adjusted"].count())
-        publication = Publication(
-            asked.metrics,
-            sentences(asked.notes),
-            verdicts,
-            tests,
-            [str(one) for one in untested],
-            None if baseline is None else text_of(baseline),
-            decimals,
-            intervals,
-            level,
-            title,
+        rec = rec(decimals=MOST_DECIMALS)._in_polars()  # noqa: SLF001  the methods of this room are those of a Rec
+        if baseline is not None and rec._context.model is None:  # noqa: SLF001
+            msg = (
+                f"baseline={baseline!r} needs a column of models: {bind(model=repr('model'))}, "
+                "or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
+            )
+            raise RecframeError(msg)
+        found = registry.asked(registry.each(metrics), k)
+        tested = [one for one in found if not (is_of_segment(one) and reason_without(one))]
+        return table(
+            rec,
+            found,
+            tested,
+            baseline=baseline,
+            by=by,
+            level=level,
+            decimals=decimals,
+            intervals=intervals,
+            stars=stars,
+            header=header or {},
+            caption=caption,
         )
-        keys = {f"key {place}": name for place, name in enumerate(names)}
-        of_model = next((key for key, name in keys.items() if name == model), None)
-        return publication.table(summary, keys, of_model)
 
     @argument_errors.understood
     def report(  # noqa: PLR0913  those of summarize and compare, and what the page is called
@@ -259,7 +255,7 @@ class ResultsShown(Generic[F]):
         from recframe.reports.page import check_installed  # noqa: PLC0415
         from recframe.reports.report import report  # noqa: PLC0415
 
-        title = options.text("title", title)
+        _check_text("title", title)
         if title_of is not None:
             _texts("title_of", [title_of])
         check_installed()
@@ -382,13 +378,17 @@ def _check_names(names: Sequence[str]) -> None:
         raise ColumnError(msg)
 
 
-def _collected(result: Any, names: Sequence[str], columns: Sequence[str]) -> pl.DataFrame:
-    """Return a result of whatever kind as a frame of Polars in memory, its keys under names of our own.
+def _check_decimals(decimals: object) -> None:
+    number = 0 if decimals is None else plain_number(decimals)
+    if not isinstance(number, int) or not 0 <= number <= MOST_DECIMALS:
+        msg = f"decimals={shown(decimals)}: table takes a whole number of decimals from 0 to {MOST_DECIMALS}"
+        raise RecframeError(msg)
 
-    NOTE: some names, such as "^.*$", are patterns to Polars.
-    """
-    keys = {f"key {place}": name for place, name in enumerate(names)}
-    return stream(kind_for(result).take({**keys, **{column: column for column in columns}}).lazy())
+
+def _check_text(name: str, text: object) -> None:
+    if not isinstance(text, str):
+        msg = f"{name}={shown(text)}: {name} takes text"
+        raise RecframeError(msg)
 
 
 DEFAULTS = (

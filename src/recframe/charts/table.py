@@ -1,33 +1,28 @@
-"""Summaries as tables to publish: HTML, LaTeX and Markdown."""
+"""Tables to publish: models as rows, metrics as columns, in HTML, LaTeX and Markdown."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from html import escape
-from itertools import compress
-from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from recframe.charts.formatting import counted
+from recframe.charts.formatting import MINUS, number
+from recframe.charts.long_format import named
 from recframe.errors import RecframeError, visible, wrong_ending
 from recframe.frames import atomic_write
 from recframe.frames.dtypes import text_of
 from recframe.metrics.language.definition import Metric
 
-BETTER, WORSE = "*", "†"
-MARKS = {"better": BETTER, "higher": BETTER, "worse": WORSE, "lower": WORSE}
-"""The marks behind values, by their verdicts."""
-APART = "\ue000"
-"""Placeholder in names, replaced in LaTeX only."""
-MISSING = "\N{EN DASH}"
-IN_LATEX = {WORSE: r"$^{\dag}$", APART: "{}", "`": r"\textasciigrave{}", MISSING: "--"}
-"""Signs as LaTeX, beyond those that Great Tables escapes."""
+MARKS = {"better": r"\*", "higher": r"\*", "worse": "†", "lower": "†"}
+"""The marks behind values, by their verdicts, in Markdown."""
+TURNED = {"better": "worse", "higher": "lower", "worse": "better", "lower": "higher"}
+"""The verdict on the other model of a pair."""
 SIGNS = r"[\\`*{}\[\]|~$]|(?<![^\W_])_|_(?![^\W_])"
 """Characters with a meaning in Markdown."""
 FORMS = {".html": "html", ".tex": "latex", ".md": "markdown"}
@@ -35,75 +30,40 @@ FORMS = {".html": "html", ".tex": "latex", ".md": "markdown"}
 
 
 @dataclass(frozen=True)
-class Form:
-    """How the parts of a cell are written."""
-
-    bold: str
-    mark: str
-    interval: str
-    """A value with its interval."""
-    signs: Mapping[str, str] = field(default_factory=dict)
-    """Marks that this form writes in another way."""
-    below: str = ""
-    """An interval in a row of its own, below the values; "" where it is in the value's cell."""
-
-
-HTML = Form(
-    "<strong>{}</strong>",
-    # which leaves rows with a mark as high as the others
-    '<sup style="line-height:0">{}</sup>',
-    '{}<br><span style="font-size:75%;color:#767676">{}</span>',
-)
-LATEX = Form(
-    r"\textbf{{{}}}",
-    "$^{{{}}}$",
-    "{}",
-    {WORSE: r"\dag"},
-    # as wide as the value above it, and no table within a cell
-    below=r"{{\scriptsize {}}}",
-)
-# where a sign of its own would begin an emphasis
-MARKDOWN = Form("**{}**", "{}", "{} {}", {BETTER: rf"\{BETTER}"})
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A value with its interval, as text."""
-
-    value: str
-    interval: str = ""
-    mark: str = ""
-    best: bool = False
-
-    def written(self, form: Form) -> str:
-        """Return the cell in one form."""
-        text = form.bold.format(self.value) if self.best else self.value
-        if self.mark:
-            text += form.mark.format(form.signs.get(self.mark, self.mark))
-        return form.interval.format(text, self.interval) if self.interval else text
-
-    def below(self, form: Form) -> str:
-        """Return the interval for a row of its own."""
-        return form.below.format(self.interval) if self.interval else ""
-
-
-@dataclass(frozen=True, repr=False)
 class Table:
     """A result as a table: `html()`, `latex()`, `markdown()`, `save(path)`, and `gt`, one of Great Tables to style further."""
 
-    columns: tuple[tuple[str, str], ...]
-    """Spanning header ("" without one) and title of each numeric column."""
-    titles: tuple[str, str]
-    """The titles of the groups of rows and of the rows; "" where there is no such thing."""
-    rows: tuple[tuple[str, str, tuple[Cell, ...]], ...]
-    """Group, name and cells of each row."""
+    columns: tuple[str, ...]
+    """The titles of the segments and of the models, "" where there are none, and of the metrics."""
+    rows: tuple[tuple[str, ...], ...]
+    """Segment, model, and values in Markdown."""
     notes: tuple[str, ...]
-    title: str = ""
+    caption: str = ""
 
     @property
     def gt(self) -> Any:
-        """The table as an object of Great Tables, in HTML."""
-        return self._great(HTML)
+        """The table as an object of Great Tables."""
+        try:
+            from great_tables import GT  # noqa: PLC0415  an extra
+        except ModuleNotFoundError as missing:
+            msg = f"this needs {missing.name}, which is not installed; write: pip install 'recframe[table]'"
+            raise RecframeError(msg) from None
+        columns = {f"column {place}": title for place, title in enumerate(self.columns)}
+        (group, row, *numbers) = columns
+        frame = pl.DataFrame(self.rows, dict.fromkeys(columns, pl.String), orient="row")
+        above = pl.lit(f"{self.columns[0]}: ") + pl.col(group)
+        frame = frame.with_columns(above.alias(group)).drop(
+            key for key in (group, row) if not columns[key]
+        )
+        keys = {"rowname_col": row, "groupname_col": group}
+        made = GT(frame, **{name: key for name, key in keys.items() if columns[key]})
+        made = made.fmt_markdown(columns=numbers).cols_align("right", columns=numbers)
+        made = made.cols_label({key: columns[key] for key in numbers})
+        made = made.tab_stubhead(self.columns[1]) if self.columns[1] else made
+        made = made.tab_header(self.caption) if self.caption else made
+        for note in self.notes:
+            made = made.tab_source_note(note)
+        return made
 
     def html(self) -> str:
         """Return the table as HTML; it needs recframe[table]."""
@@ -111,14 +71,8 @@ class Table:
         return text
 
     def latex(self) -> str:
-        """Return the table as LaTeX, which needs the package booktabs alone; it needs recframe[table].
-
-        Intervals stand in a row of their own, below the values.
-        """
-        found: str = self._great(LATEX, _apart).as_latex()
-        # NOTE: Great Tables escapes names and notes, and leaves these signs to the encoding and the fonts of the document
-        for sign, written in IN_LATEX.items():
-            found = found.replace(sign, written)
+        """Return the table as LaTeX, which needs the package booktabs alone; it needs recframe[table]."""
+        found: str = self.gt.as_latex()
         # after the end of a line a star and a bracket are arguments of it
         found = re.sub(r"(?<=\\\\\n)(?=[*\[])", "{}", found)
         # caption* takes a package
@@ -128,25 +82,20 @@ class Table:
 
     def markdown(self) -> str:
         """Return the table as Markdown."""
-        is_shown = [*map(bool, self.titles), *(True for _ in self.columns)]
-        heads = map(plain, [*self.titles, *map("".join, self.columns)])
-        rules = [*(":---" for _ in self.titles), *("---:" for _ in self.columns)]
-        lines: list[Iterable[str]] = [heads, rules]
-        for *names, cells in self.rows:
-            lines.append([*map(plain, names), *(cell.written(MARKDOWN) for cell in cells)])
-        shown = [compress(line, is_shown) for line in lines]
-        table = "\n".join(f"| {' | '.join(line)} |" for line in shown)
-        above = f"**{plain(self.title)}**\n\n" if self.title else ""
+        shown = [place for place, title in enumerate(self.columns) if title or place > 1]
+        rules = [":---", ":---", *("---:" for _ in self.columns[2:])]
+        rows = [[*map(plain, row[:2]), *row[2:]] for row in self.rows]
+        lines = [[*map(plain, self.columns)], rules, *rows]
+        table = "\n".join(f"| {' | '.join(line[place] for place in shown)} |" for line in lines)
+        above = f"**{plain(self.caption)}**\n\n" if self.caption else ""
         return above + table + "\n\n" + "  \n".join(map(plain, self.notes)) + "\n"
 
     def save(self, path: str) -> None:
         """Write the table to a file, in the form that its ending names: `.html`, `.tex` or `.md`."""
         ending = Path(path).suffix.lower()
         if ending not in FORMS:
-            msg = (
-                f"cannot write {str(path)!r}: {wrong_ending(ending)}; known are {', '.join(FORMS)}"
-            )
-            raise RecframeError(msg)
+            known = f"known are {', '.join(FORMS)}"
+            raise RecframeError(f"cannot write {str(path)!r}: {wrong_ending(ending)}; {known}")
         atomic_write.write_text(path, getattr(self, FORMS[ending])())
 
     def __repr__(self) -> str:
@@ -166,47 +115,6 @@ class Table:
     def _repr_markdown_(self) -> str:
         return self.markdown()
 
-    def _great(self, form: Form, named: Callable[[str], str] = str) -> Any:
-        """Return the table as an object of Great Tables, its cells and its other text in one form."""
-        try:
-            from great_tables import GT  # noqa: PLC0415  an extra
-        except ModuleNotFoundError as missing:
-            msg = f"this needs {missing.name}, which is not installed; write: pip install 'recframe[table]'"
-            raise RecframeError(msg) from None
-        group, name = self.titles
-        numbers = [f"number {place}" for place in range(len(self.columns))]
-        written = methodcaller("written", form)
-        rows: list[tuple[str, ...]] = []
-        for above, row, cells in self.rows:
-            of_group = named(f"{group}: {above}")
-            rows.append((named(row), of_group, *map(written, cells)))
-            if form.below and any(cell.interval for cell in cells):
-                rows.append(("", of_group, *(cell.below(form) for cell in cells)))
-        columns = dict.fromkeys(["row", "group", *numbers], pl.String)
-        leads = [column for column, title in (("row", name), ("group", group)) if title]
-        made = GT(
-            pl.DataFrame(rows, columns, orient="row").select(*leads, *numbers),
-            rowname_col="row" if name else None,
-            groupname_col="group" if group else None,
-        )
-        made = made.fmt(str, columns=numbers).cols_align("right", columns=numbers)
-        spans: dict[str, list[str]] = {}
-        for number, (above, title) in zip(numbers, self.columns, strict=True):
-            made = made.cols_label({number: title})
-            spans.setdefault(above, []).append(number)
-        for above in filter(None, spans):
-            made = made.tab_spanner(above, spans[above])
-        made = made.tab_stubhead(named(name)) if name else made
-        made = made.tab_header(named(self.title)) if self.title else made
-        for note in self.notes:
-            made = made.tab_source_note(named(note))
-        return made
-
-
-def _apart(text: str) -> str:
-    """Return text with what keeps two signs from becoming one in LaTeX, where -- would be a dash."""
-    return re.sub(r"(?<=[-`',<>!?])(?=[-`',<>!?])", APART, text)
-
 
 def plain(text: str) -> str:
     """Return text in one line that Markdown, and the HTML of it, show as it is."""
@@ -215,141 +123,78 @@ def plain(text: str) -> str:
     return visible(signs)
 
 
-Key = tuple[Any, ...]
-"""A segment, a model and a metric, or the first of these."""
-
-
-@dataclass(frozen=True)
-class Publication:
-    """A summary as a table to publish, and the notes on how it was made."""
-
-    metrics: Sequence[Metric[...]]
-    on_users: Sequence[str]
-    """Sentences on models whose lists are of other users."""
-    verdicts: Mapping[Key, str]
-    """By the segment, the model and the metric."""
-    tests: int
-    """Number of tests that verdicts allow for."""
-    untested: Sequence[str]
-    """Metrics without a known test."""
-    baseline: str | None
-    decimals: int
-    intervals: bool
-    level: float
-    title: str
-
-    def table(self, summary: pl.DataFrame, keys: Mapping[str, str], model: str | None) -> Table:
-        """Return a row for each model, in groups by segment; or for each segment, without models.
-
-        `keys` are the names that the columns of segments and of the model have for readers, by those that they have here.
-        """
-        groups = [key for key in keys if key != model]
-        ordered = summary.sort(groups, nulls_last=True, maintain_order=True) if groups else summary
-        found: dict[Key, dict[Key, dict[str, dict[str, Any]]]] = {}
-        for row in ordered.to_dicts():
-            of_group = found.setdefault(tuple(row[key] for key in groups), {})
-            of_group.setdefault((row.get(model or ""),), {})[row["metric"]] = row
-        titles, names = _names(found), _names(key for models in found.values() for key in models)
-        rows: list[tuple[str, str, tuple[Cell, ...]]] = []
-        for group, models in found.items():
-            best = {str(one): self._best(one, models.values()) for one in self.metrics}
-            for name, values in models.items():
-                cells = tuple(
-                    self._cell(values[metric], text, self.verdicts.get((*group, *name, metric)))
-                    for metric, text in best.items()
+def table(  # noqa: PLR0913  how a table looks
+    rec: Any,
+    metrics: Sequence[Metric[...]],
+    tested: Sequence[Metric[...]],
+    *,
+    baseline: object,
+    by: Any,
+    level: float,
+    decimals: int | None,
+    intervals: bool,
+    stars: bool,
+    header: Mapping[str, str],
+    caption: str,
+) -> Table:
+    """Return a row for each model, in groups by segment; or for each segment, without models."""
+    found = named(rec, rec.summarize(metrics, by=by, level=level))
+    verdicts: dict[Any, str] = {}
+    if tested and (baseline is not None or stars):
+        pairs = named(rec, rec.compare(*tested, baseline=baseline, by=by, level=level))
+        for row in pairs.data.to_dicts():
+            of, pair = (row["segment"], row["metric"]), (row["model"], row["baseline"])
+            verdicts[of + pair] = row["verdict"]
+            verdicts[of + pair[::-1]] = TURNED.get(row["verdict"], "")
+    other, signs = "" if baseline is None else text_of(baseline), {*verdicts.values()} - {"open"}
+    lines: dict[tuple[str, ...], list[str]] = {}
+    has_best = False
+    for metric in metrics:
+        rows = found.data.filter(metric=str(metric))
+        width = pl.col("value_high") - pl.col("value_low")
+        narrow = rows.filter(width > 0).sort(width).select("value_low", "value_high").rows()[:1]
+        write = partial(_written, ends=narrow[0] if narrow else (), decimals=decimals)
+        lower = metric.direction == "lower"
+        for _, group in rows.group_by("place", maintain_order=True):
+            order = group.drop_nulls("value").sort("value", descending=not lower)
+            ranked, texts = order["model"].to_list(), [*map(write, order["value"])]
+            # where all look alike, none is better
+            best = texts[0] if metric.direction and len({*texts}) > 1 else None
+            has_best = has_best or best is not None
+            for row in group.to_dicts():
+                text = write(row["value"])
+                rival = other or "".join(ranked[1:2] if ranked[:1] == [row["model"]] else [])
+                verdict = verdicts.get((row["segment"], str(metric), row["model"], rival), "")
+                cell = (f"**{text}**" if text == best else text) + MARKS.get(verdict, "")
+                ends = [row["value_low"], row["value_high"]]
+                if intervals and None not in ends:
+                    cell += f" [{', '.join(map(write, ends))}]"
+                head = (
+                    (row["segment"], row["model"]) if rec._context.model else ("", row["segment"])
                 )
-                heads = (titles[group], names[name]) if model else ("", titles[group])
-                rows.append((*heads, cells))
-        by = ", ".join(keys[key] for key in groups)
-        has_best = any(cell.best for *_, cells in rows for cell in cells)
-        notes = (*self._notes(summary), *self.on_users, *self._legend(has_best=has_best))
-        heads = (by, keys[model]) if model else ("", by)
-        return Table(_columns(self.metrics), heads, tuple(rows), notes, self.title)
-
-    def _number(self, value: float | None) -> str:
-        # without -0
-        n = self.decimals
-        return MISSING if value is None else f"{round(value, n) + 0.0:.{n}f}"
-
-    def _best(
-        self, metric: Metric[...], models: Iterable[Mapping[str, Mapping[str, Any]]]
-    ) -> str | None:
-        """Return the best value as it is shown: models that look alike are equally good."""
-        values = [values[str(metric)]["value"] for values in models]
-        known = [value for value in values if value is not None]
-        direction = metric.direction
-        # where all look alike, none is better
-        if not direction or len({*map(self._number, known)}) < 2:  # noqa: PLR2004  two that differ
-            return None
-        return self._number(max(known) if direction == "higher" else min(known))
-
-    def _cell(self, row: Mapping[str, Any], best: str | None, verdict: str | None) -> Cell:
-        names = ("value", "value_low", "value_high")
-        value, low, high = (self._number(row[name]) for name in names)
-        interval = f"[{low}, {high}]" if self.intervals and MISSING not in {low, high} else ""
-        return Cell(value, interval, MARKS.get(verdict or "", ""), best=value == best)
-
-    def _notes(self, summary: pl.DataFrame) -> list[str]:
-        """Return of how many users the numbers speak, and how sure they are."""
-        counts: dict[str, list[str]] = {}
-        for metric in map(str, self.metrics):
-            n = summary.filter(pl.col("metric") == metric)["n_users"].to_list() or [0]
-            ends = dict.fromkeys(f"{end:,}" for end in (min(n), max(n)))
-            counts.setdefault(" to ".join(ends), []).append(metric)
-        of = [f"{n} ({', '.join(names)})" for n, names in counts.items()]
-        notes = [f"Users: {'; '.join(of if len(counts) > 1 else counts)}."]
-        if self.intervals:
-            notes.append(f"In brackets: the interval at {self.level:.10g} of each value.")
-        return notes
-
-    def _tests(self) -> str:
-        return (
-            "the one test of the table"
-            if self.tests == 1
-            else f"the {self.tests} tests of the table"
+                lines.setdefault(head, []).append(cell)
+    model = rec._context.model  # noqa: SLF001  the methods of this room are those of a Rec
+    titles = [*((found.by, model) if model else ("", found.by)), *map(str, metrics)]
+    counts = {f"{n:,}" for n in (found.data["n_users"].min(), found.data["n_users"].max())}
+    lowest = ", ".join(str(metric) for metric in metrics if metric.direction == "lower")
+    notes = [f"Users: {' to '.join(sorted(counts, key=lambda n: (len(n), n)))}."]
+    notes += [f"In brackets: the interval at {level:.10g} of each value."] * intervals
+    notes += [f"Bold: the best model{f'; of {lowest} the lowest' if lowest else ''}."] * has_best
+    if verdicts:
+        better = (
+            "better (higher, of a metric without a direction)" if "higher" in signs else "better"
         )
-
-    def _legend(self, *, has_best: bool) -> list[str]:
-        """Return the meaning of the signs of a table, of those that stand in it."""
-        lowest = [str(metric) for metric in self.metrics if metric.direction == "lower"]
-        of_lowest = f"; of {', '.join(lowest)} the lowest" if lowest else ""
-        notes = [f"Bold: the best model{of_lowest}."] if has_best else []
-        if self.baseline is None:
-            return notes
-        said, none = {*self.verdicts.values()}, ", of a metric without a direction)"
-        better, worse = (
-            f"{word} ({other}{none}" if other in said else word
-            for word, other in (("better", "higher"), ("worse", "lower"))
-        )
-        notes.append(
-            f"{BETTER} {better}, {WORSE} {worse} than {self.baseline}: paired t test, "
-            f"p of at most {1 - self.level:.6g} after Holm's correction for {self._tests()}."
-        )
-        if self.untested:
-            notes.append(f"Not tested: {', '.join(self.untested)}.")
-        return notes
+        of = f"{better}, † worse than {other}" if other else f"{better} than the runner-up"
+        test = f"paired t test, p of at most {1 - level:.6g} after Holm's correction for all tests"
+        notes.append(f"* {of}: {test} of the table.")
+        untested = [str(metric) for metric in metrics if metric not in tested]
+        notes += [f"Not tested: {', '.join(untested)}."] * bool(untested)
+    rows_of = tuple((*head, *cells) for head, cells in lines.items())
+    return Table(tuple(header.get(one, one) for one in titles), rows_of, tuple(notes), caption)
 
 
-def _names(keys: Iterable[Key]) -> dict[Key, str]:
-    """Return keys as text, no two of them alike: null is "null", or "(null)" beside that text."""
-    distinct = list(dict.fromkeys(keys))
-    columns = [{*map(text_of, column)} for column in zip(*distinct, strict=True)]
-    none = ["(null)" if "null" in texts else "null" for texts in columns]
-    found: dict[Key, str] = {}
-    seen = Counter[str]()
-    for key in distinct:
-        parts = (n if one is None else text_of(one) for one, n in zip(key, none, strict=True))
-        text = ", ".join(parts)
-        seen[text] += 1
-        found[key] = text if seen[text] == 1 else f"{text} ({seen[text]})"
-    return found
-
-
-def _columns(metrics: Sequence[Metric[...]]) -> tuple[tuple[str, str], ...]:
-    """Return the spanning header of each column, for metrics with several cut-offs, and its title."""
-    apart = [str(one).rpartition("@") for one in metrics]
-    many = Counter(name for name, _, _ in apart if name)
-    return tuple(
-        (name, f"@{cut}") if many[name] > 1 else ("", str(metric))
-        for (name, _, cut), metric in zip(apart, metrics, strict=True)
-    )
+def _written(value: float | None, ends: Sequence[float], decimals: int | None) -> str:
+    """Return a number with so many decimals, or with the digits of an interval."""
+    if value is None or decimals is None:
+        return number(value, ends).replace(MINUS, "-")
+    return f"{round(value, decimals) + 0.0:.{decimals}f}"
