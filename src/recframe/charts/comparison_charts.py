@@ -1,9 +1,9 @@
-"""Charts of two sides: differences of models, and two metrics of each model."""
+"""Charts of differences of models, and of two metrics of each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 

@@ -1,4 +1,4 @@
-"""Grammar of charts: a canvas of rows and models, forms of marks on it, and the title of what they show.
+"""Grammar of charts: canvas, fields, forms of marks, and titles.
 
 A chart is rows of a public result, a form and a title. Each row has one sentence, its `words`: the tooltip of its mark, its
 label in an SVG and, of the rows that matter, the chart's alternative text.
@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import polars as pl
@@ -261,7 +262,9 @@ def canvas(  # noqa: PLR0913  what is known of rows
         *[Field("label")] * (labels not in ([], [""])),
         *fields,
     ]
-    words = [", ".join(filter(None, (one.words(row) for one in told))) for row in data.to_dicts()]
+    words = [
+        ", ".join(filter(None, map(Field.words, told, repeat(row)))) for row in data.to_dicts()
+    ]
     data = data.with_columns(words=pl.Series(words, dtype=pl.String))
     more = f" {most} of {n:,} segments, those with the most users." * (n > most)
     few = data["n_users"] < FEW_USERS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 from typing import Any
 
 import polars as pl
@@ -63,8 +64,8 @@ def splits_of(found: pl.DataFrame, metric: str, model: str) -> list[list[str]]:
     """Return the columns that the numbers of a metric were split by, but models: those of few columns first."""
     rows = found.filter(pl.col("metric") == metric)
     names = [name for name in keys_of(found) if name != model]
-    known = pl.DataFrame({name: rows[name].is_not_null() for name in names}).unique().to_dicts()
-    splits = [[name for name, is_known in one.items() if is_known] for one in known or [{}]]
+    known = pl.DataFrame({name: rows[name].is_not_null() for name in names}).unique()
+    splits = [[*compress(names, row)] for row in known.rows()] or [[]]
     return sorted(splits, key=lambda one: (len(one), one))
 
 
@@ -80,30 +81,12 @@ def timeline(
         ]
         msg = f"the history has no such number {asked}; draw those that it has, with {' or '.join(calls)}"
         raise RecframeError(msg)
-    rows = found.filter(pl.col("metric") == metric)
-    for name in keys_of(found):
-        rows = rows.filter(rows[name].is_not_null() == (name in by)) if name != model else rows
-    inside = {name: f"key {place}" for place, name in enumerate([*by, model])}
-    rows = rows.rename(inside, strict=False)
-    *keys, of_model = inside.values()
-    told_apart = [of_model] * (of_model in rows.columns) + ["name"] * (rows["name"].n_unique() > 1)
-    who = [pl.col(key).cast(pl.String) for key in told_apart] or [pl.lit(ALL)]
-    text = pl.concat_str(who, separator=" · ", ignore_nulls=True).replace("", ALL)
-    rows = rows.sort(*told_apart, *keys, "as_of", nulls_last=True).with_columns(model=text)
-    names = Names(rows["model"].unique(maintain_order=True).to_list())
-    rows = (
-        with_segments(rows.sort(*keys, maintain_order=True), keys)
-        if keys
-        else with_segments(rows, keys)
-    )
-    rows = rows.rename({"value_low": "low", "value_high": "high"})
+    runs = _runs(found.filter(pl.col("metric") == metric), model, by)
     value = of_metric(known) if known else Field("value", f"{metric} {{}}", ends=ENDS, axis=metric)
     expected = Field("expected", "expected {}", ends=("expected_low", "expected_high"))
     told = [Field("as_of", "as of {}"), value, expected, Field("verdict"), Field("note"), USERS]
-    own = bool(keys) and all(isinstance(rows.schema[key], pl.Enum) for key in keys)
-    runs = Result(rows, names, ", ".join(by), own)
-    lower, latest = known is not None and known.direction == "lower", rows["as_of"].max()
-    of = canvas(look, runs, value, told, at=rows.filter(as_of=latest), lower=lower, most=most)
+    lower, latest = known is not None and known.direction == "lower", runs.data["as_of"].max()
+    of = canvas(look, runs, value, told, at=runs.data.filter(as_of=latest), lower=lower, most=most)
     x = {"field": "as_of", "type": "temporal", "title": None, "axis": {"grid": False}}
     y = (value._replace(axis=metric) if by else value).along(OF_VIEW if by else HEIGHT, padding=8)
     shape = {"expr": "datum.change > 0 ? 'triangle-up' : 'triangle-down'"}
@@ -123,6 +106,28 @@ def timeline(
     return finished(
         chart, of, title, subtitle, _finding(metric, of.data), of.data.filter(as_of=latest)
     )
+
+
+def _runs(rows: pl.DataFrame, model: str, by: Sequence[str]) -> Result:
+    """Return the rows that were split by some columns alone, with their models and segments as text."""
+    for name in keys_of(rows):
+        rows = rows.filter(rows[name].is_not_null() == (name in by)) if name != model else rows
+    inside = {name: f"key {place}" for place, name in enumerate([*by, model])}
+    rows = rows.rename(inside, strict=False)
+    *keys, of_model = inside.values()
+    told_apart = [of_model] * (of_model in rows.columns) + ["name"] * (rows["name"].n_unique() > 1)
+    who = [pl.col(key).cast(pl.String) for key in told_apart] or [pl.lit(ALL)]
+    text = pl.concat_str(who, separator=" · ", ignore_nulls=True).replace("", ALL)
+    rows = rows.sort(*told_apart, *keys, "as_of", nulls_last=True).with_columns(model=text)
+    names = Names(rows["model"].unique(maintain_order=True).to_list())
+    rows = (
+        with_segments(rows.sort(*keys, maintain_order=True), keys)
+        if keys
+        else with_segments(rows, keys)
+    )
+    rows = rows.rename({"value_low": "low", "value_high": "high"})
+    own = bool(keys) and all(isinstance(rows.schema[key], pl.Enum) for key in keys)
+    return Result(rows, names, ", ".join(by), own)
 
 
 def name_of(found: pl.DataFrame, metric: str | Metric[...], k: Any) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -55,7 +55,7 @@ class Table:
         frame = frame.with_columns(above.alias(group)).drop(
             key for key in (group, row) if not columns[key]
         )
-        keys = {"rowname_col": row, "groupname_col": group}
+        keys: dict[str, Any] = {"rowname_col": row, "groupname_col": group}
         made = GT(frame, **{name: key for name, key in keys.items() if columns[key]})
         made = made.fmt_markdown(columns=numbers).cols_align("right", columns=numbers)
         made = made.cols_label({key: columns[key] for key in numbers})
@@ -123,6 +123,43 @@ def plain(text: str) -> str:
     return visible(signs)
 
 
+class Columns(NamedTuple):
+    """What cells are made by: verdicts by segment, metric, model and the other one, and how numbers are written."""
+
+    verdicts: Mapping[tuple[str, ...], str]
+    baseline: str
+    """The model that all others are marked against; "" for the best and the runner-up."""
+    decimals: int | None
+    intervals: bool
+
+    def of(self, metric: Metric[...], rows: pl.DataFrame) -> list[str]:
+        """Return the cells of a metric in the order of its rows."""
+        width = pl.col("value_high") - pl.col("value_low")
+        narrow = rows.filter(width > 0).sort(width).select("value_low", "value_high").rows()[:1]
+        write = partial(self._number, ends=narrow[0] if narrow else ())
+        cells = []
+        for _, group in rows.group_by("place", maintain_order=True):
+            order = group.drop_nulls("value").sort("value", descending=metric.direction != "lower")
+            ranked, texts = order["model"].to_list(), [*map(write, order["value"])]
+            # where all look alike, none is better
+            best = texts[0] if metric.direction and len({*texts}) > 1 else None
+            for row in group.to_dicts():
+                text, is_first = write(row["value"]), ranked[:1] == [row["model"]]
+                rival = self.baseline or "".join(ranked[1:2] * is_first)
+                key = row["segment"], str(metric), row["model"], rival
+                cell = f"**{text}**" if text == best else text
+                ends = [row[end] for end in ("value_low", "value_high") if row[end] is not None]
+                interval = f" [{', '.join(map(write, ends))}]" if self.intervals and ends else ""
+                cells.append(cell + MARKS.get(self.verdicts.get(key, ""), "") + interval)
+        return cells
+
+    def _number(self, value: float | None, ends: Sequence[float]) -> str:
+        """Return a number with so many decimals, or with the digits of an interval."""
+        if value is None or self.decimals is None:
+            return number(value, ends).replace(MINUS, "-")
+        return f"{round(value, self.decimals) + 0.0:.{self.decimals}f}"
+
+
 def table(  # noqa: PLR0913  how a table looks
     rec: Any,
     metrics: Sequence[Metric[...]],
@@ -138,63 +175,40 @@ def table(  # noqa: PLR0913  how a table looks
     caption: str,
 ) -> Table:
     """Return a row for each model, in groups by segment; or for each segment, without models."""
-    found = named(rec, rec.summarize(metrics, by=by, level=level))
-    verdicts: dict[Any, str] = {}
+    found, model = named(rec, rec.summarize(metrics, by=by, level=level)), rec._context.model  # noqa: SLF001
+    verdicts: dict[tuple[str, ...], str] = {}
     if tested and (baseline is not None or stars):
         pairs = named(rec, rec.compare(*tested, baseline=baseline, by=by, level=level))
         for row in pairs.data.to_dicts():
             of, pair = (row["segment"], row["metric"]), (row["model"], row["baseline"])
             verdicts[of + pair] = row["verdict"]
             verdicts[of + pair[::-1]] = TURNED.get(row["verdict"], "")
-    other, signs = "" if baseline is None else text_of(baseline), {*verdicts.values()} - {"open"}
-    lines: dict[tuple[str, ...], list[str]] = {}
-    has_best = False
-    for metric in metrics:
-        rows = found.data.filter(metric=str(metric))
-        width = pl.col("value_high") - pl.col("value_low")
-        narrow = rows.filter(width > 0).sort(width).select("value_low", "value_high").rows()[:1]
-        write = partial(_written, ends=narrow[0] if narrow else (), decimals=decimals)
-        lower = metric.direction == "lower"
-        for _, group in rows.group_by("place", maintain_order=True):
-            order = group.drop_nulls("value").sort("value", descending=not lower)
-            ranked, texts = order["model"].to_list(), [*map(write, order["value"])]
-            # where all look alike, none is better
-            best = texts[0] if metric.direction and len({*texts}) > 1 else None
-            has_best = has_best or best is not None
-            for row in group.to_dicts():
-                text = write(row["value"])
-                rival = other or "".join(ranked[1:2] if ranked[:1] == [row["model"]] else [])
-                verdict = verdicts.get((row["segment"], str(metric), row["model"], rival), "")
-                cell = (f"**{text}**" if text == best else text) + MARKS.get(verdict, "")
-                ends = [row["value_low"], row["value_high"]]
-                if intervals and None not in ends:
-                    cell += f" [{', '.join(map(write, ends))}]"
-                head = (
-                    (row["segment"], row["model"]) if rec._context.model else ("", row["segment"])
-                )
-                lines.setdefault(head, []).append(cell)
-    model = rec._context.model  # noqa: SLF001  the methods of this room are those of a Rec
+    other = "" if baseline is None else text_of(baseline)
+    columns = Columns(verdicts, other, decimals, intervals)
+    data = found.data.sort("place", maintain_order=True)
+    rows = {metric: data.filter(metric=str(metric)) for metric in metrics}
+    heads = rows[metrics[0]].select("segment", "model").rows()
+    heads = heads if model else [("", segment) for segment, _ in heads]
+    cells = zip(*(columns.of(metric, of) for metric, of in rows.items()), strict=True)
+    lines = [head + of for head, of in zip(heads, cells, strict=True)]
     titles = [*((found.by, model) if model else ("", found.by)), *map(str, metrics)]
-    counts = {f"{n:,}" for n in (found.data["n_users"].min(), found.data["n_users"].max())}
-    lowest = ", ".join(str(metric) for metric in metrics if metric.direction == "lower")
-    notes = [f"Users: {' to '.join(sorted(counts, key=lambda n: (len(n), n)))}."]
+    counts = found.data["n_users"].unique().sort().to_list() or [0]
+    notes = [f"Users: {' to '.join(f'{n:,}' for n in dict.fromkeys((counts[0], counts[-1])))}."]
     notes += [f"In brackets: the interval at {level:.10g} of each value."] * intervals
-    notes += [f"Bold: the best model{f'; of {lowest} the lowest' if lowest else ''}."] * has_best
-    if verdicts:
-        better = (
-            "better (higher, of a metric without a direction)" if "higher" in signs else "better"
-        )
-        of = f"{better}, † worse than {other}" if other else f"{better} than the runner-up"
-        test = f"paired t test, p of at most {1 - level:.6g} after Holm's correction for all tests"
-        notes.append(f"* {of}: {test} of the table.")
-        untested = [str(metric) for metric in metrics if metric not in tested]
-        notes += [f"Not tested: {', '.join(untested)}."] * bool(untested)
-    rows_of = tuple((*head, *cells) for head, cells in lines.items())
-    return Table(tuple(header.get(one, one) for one in titles), rows_of, tuple(notes), caption)
+    lowest = ", ".join(str(metric) for metric in metrics if metric.direction == "lower")
+    best = f"Bold: the best model{f'; of {lowest} the lowest' if lowest else ''}."
+    notes += [best] * any("**" in cell for line in lines for cell in line[2:])
+    notes += _about_marks({*verdicts.values()}, other, level) if verdicts else []
+    untested = ", ".join(str(metric) for metric in metrics if metric not in tested)
+    notes += [f"Not tested: {untested}."] * bool(verdicts and untested)
+    return Table(tuple(header.get(one, one) for one in titles), tuple(lines), tuple(notes), caption)
 
 
-def _written(value: float | None, ends: Sequence[float], decimals: int | None) -> str:
-    """Return a number with so many decimals, or with the digits of an interval."""
-    if value is None or decimals is None:
-        return number(value, ends).replace(MINUS, "-")
-    return f"{round(value, decimals) + 0.0:.{decimals}f}"
+def _about_marks(verdicts: Collection[str], other: str, level: float) -> list[str]:
+    """Return the meaning of the marks of a table."""
+    better = (
+        "better (higher, of a metric without a direction)" if "higher" in verdicts else "better"
+    )
+    of = f"{better}, † worse than {other}" if other else f"{better} than the runner-up"
+    test = f"paired t test, p of at most {1 - level:.6g} after Holm's correction for all tests"
+    return [f"* {of}: {test} of the table."]
