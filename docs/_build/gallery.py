@@ -49,7 +49,7 @@ GROUPS = {
         "precision_recall": ("Precision and recall", "rec.plot.precision_recall(k=range(1, 21))"),
     },
     "Items": {
-        "exposure": ("Which items are shown: the long tail", "rec.plot.exposure(k=10)"),
+        "exposure": ("How few items fill the lists", "rec.plot.exposure(k=10)"),
     },
     "Over time": {
         "timeline": (

@@ -33,8 +33,9 @@ class Plot(PlotsOfValues, PlotsOfTwo, PlotsOfLists):
 
     Models and segments are in the order of their values, the best first; those of an enum in its own. Up to eight models have
     each a colour, the same in all charts. Of more, the best two and the baseline have one and all others are grey;
-    `rec.plot(highlight=["svd", "knn"])` chooses who stands out. The title says what is found, by value or by a verdict, and a
-    text for those who do not see the chart is its `description`.
+    `rec.plot(highlight=["svd", "knn"])` chooses who stands out. The title says the finding, by value or by a verdict. Each
+    mark has a sentence with its numbers, and those of the most important marks are the chart's `description`, for those who
+    do not see it.
 
     `rec.plot(theme="dark")` draws on dark ground, and `rec.plot(width=400)` charts of 400 pixels in all. `theme=None` leaves
     ground and fonts alone, for charts that are put together (`first | second`) or that follow a theme of your own.
@@ -68,15 +69,14 @@ class Plot(PlotsOfValues, PlotsOfTwo, PlotsOfLists):
         window: int = 14,
         level: float = 0.99,
         most: int = 6,
-    ) -> alt.LayerChart | alt.VConcatChart:
-        """Draw a metric of a history over time: a line for each model, its intervals, and its changes.
+    ) -> alt.LayerChart | alt.FacetChart:
+        """Draw a metric of a history over time: a line for each model, its intervals, and what is flagged as a change.
 
-        It takes a history: `rf.history("history.parquet").rec.plot.timeline("ndcg@10")`. Bands are the intervals of the
-        numbers, thin lines the ends of the band of the runs before, triangles the runs that `rf.changes` calls *changed*. Where
-        runs are more than 2.5 times as far apart as usual, the line has a gap. Models stand in the column `model`, or the one
-        that is bound; several names of runs stand as models of their own.
+        It is a chart of a history: `rf.history("history.parquet").rec.plot.timeline("ndcg@10")`. Bands are the intervals of
+        the numbers, triangles the runs outside what the runs before predict, which `rf.changes` flags for the whole history.
+        Models stand in the column `model`, or the one that is bound; several names of runs stand as models of their own.
 
-            by: the columns that the numbers were split by, such as "country": a chart for each segment, one below the other.
+            by: the columns that the numbers were split by, such as "country": a view for each segment, one below the other.
                 Without it, the numbers of all users are drawn.
             window, level: those of `rf.changes`. most: how many segments are drawn at the most, those with the most users.
 
@@ -91,14 +91,16 @@ class Plot(PlotsOfValues, PlotsOfTwo, PlotsOfLists):
         >>> rf.history(folder).rec.plot.timeline("mrr").data["value"].to_list()
         [0.75, 0.75, 0.75]
         """
-        bound = self._of._context.by  # noqa: SLF001  the methods of this room are those of a Rec
-        split = [*dict.fromkeys(map(str, [*bound, *argument_errors.names(by)]))]
         from recframe.charts import history_charts  # noqa: PLC0415  it takes NumPy
 
+        bound = self._of._context.by  # noqa: SLF001  the methods of this room are those of a Rec
+        split = [*dict.fromkeys(map(str, [*bound, *argument_errors.names(by)]))]
         found = history_charts.judged_runs(self._of._kind, window, level)  # noqa: SLF001
         name = history_charts.name_of(found, metric, k)
         model = self._of._context.model or "model"  # noqa: SLF001
-        drawn: alt.LayerChart = history_charts.timeline(found, name, model, split, self._look, most)
+        drawn: alt.LayerChart | alt.FacetChart = history_charts.timeline(
+            found, name, model, split, self._look, most
+        )
         return drawn
 
     def __repr__(self) -> str:

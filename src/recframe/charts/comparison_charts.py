@@ -149,9 +149,8 @@ class PlotsOfTwo(Charts):
         """Draw models as points of two metrics, with the intervals of both and the Pareto front.
 
         The numbers are those of `summarize(x, y)`, and the front is that of `rec.pareto(x, y)`: models that no other one equals
-        or beats in both metrics and beats in one, by the metrics' better ends. Models that are not on it are hollow: shown to
-        be dominated, or behind by their values alone, which may be chance. With a metric that has no direction there is no
-        front.
+        or beats in both metrics and beats in one, by the metrics' better ends. Models that are not on it are hollow: they
+        lie behind by their values, which may be chance. With a metric that has no direction there is no front.
 
         >>> import polars as pl, recframe
         >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
