@@ -123,7 +123,9 @@ class PlotsOfTwo(Charts):
             rows, lower = of.data.filter(metric=str(metric)), metric.direction == "lower"
             panel = of._replace(data=rows, value=DIFFERENCE._replace(axis=axis), lower=lower)
             panels[str(metric)] = dots(panel, "row", rows_of, zero=True, band=margin is not None)
-        words = f"{'In brackets: users' if found.by else of.users.capitalize()} with both values; "
+        words = (
+            f"{'In brackets: users' if found.by else of.users().capitalize()} with both values; "
+        )
         words += f"intervals at {how.words}, each by itself."
         words += " Hollow: open, no difference is shown." * bool(of.data["hollow"].any())
         matter = (
@@ -206,12 +208,10 @@ def _finding(rows: pl.DataFrame, of: Canvas, *, by_segment: bool) -> str:
 
 def _front(data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> list[str]:
     """Return the models that no other one equals or beats in both metrics and beats in one; none without two better ends."""
-    if not all(metric.direction for metric in metrics):
-        return []
-    x, y = (-1 if metric.direction == "lower" else 1 for metric in metrics)
-    rows = data.drop_nulls(["x", "y"]).select("model", pl.col("x") * x, pl.col("y") * y).rows()
-    return [
-        one[0]
-        for one in rows
-        if all(a < one[1] or b < one[2] or (a, b) == one[1:] for _, a, b in rows)
-    ]
+    x, y = ({"higher": 1, "lower": -1}.get(metric.direction or "", 0) for metric in metrics)
+    each = data.drop_nulls(["x", "y"]).select("model", a=pl.col("x") * x, b=pl.col("y") * y)
+    pairs = each.join(each, how="cross", suffix="_other")
+    a, b, other_a, other_b = map(pl.col, ("a", "b", "a_other", "b_other"))
+    is_beaten = (other_a >= a) & (other_b >= b) & ((other_a > a) | (other_b > b))
+    beaten = pairs.filter(is_beaten)["model"]
+    return [one for one in each["model"] if x and y and one not in beaten]

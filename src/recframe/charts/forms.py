@@ -152,11 +152,10 @@ class Canvas(NamedTuple):
         """The width of the marks, in pixels."""
         return self.look.width - SIDES
 
-    @property
-    def users(self) -> str:
-        """The number of users behind the chart, in words."""
-        n: Any = self.data["n_users"].max() or 0
-        return "up to " * (self.data["n_users"].n_unique() > 1) + counted(n, "user")
+    def users(self, noun: str = "user") -> str:
+        """Return the number of users, or lists, behind the chart, in words."""
+        numbers = self.data["n_users"]
+        return "up to " * (numbers.n_unique() > 1) + counted(max(numbers, default=0), noun)
 
     def channels(self, *names: str, legend: bool = True) -> Encoding:
         """Return the encodings of models by colours, and by shapes, which paper tells apart too."""
@@ -257,11 +256,7 @@ def canvas(  # noqa: PLR0913  what is known of rows
     ranking = data.rename({value.name: "value"}, strict=False) if at is None else safe(at)
     ranked = [] if is_own else by_value(ranking, lower=lower)
     ranked += [one for one in models if one not in ranked]
-    told = [
-        *[Field("model")] * (models != [ALL]),
-        *[Field("label")] * (labels not in ([], [""])),
-        *fields,
-    ]
+    told = [*[Field("model")] * (models != [ALL]), Field("label"), *fields]
     words = [
         ", ".join(filter(None, map(Field.words, told, repeat(row)))) for row in data.to_dicts()
     ]
@@ -271,10 +266,9 @@ def canvas(  # noqa: PLR0913  what is known of rows
     if few.any() and not few.all() and value.ends:
         more += f" Intervals of fewer than {FEW_USERS} users are not drawn."
     of = Canvas(look, data, value, models, ranked, labels, lower, baseline, more)
-    orders = {"model": ranked, "label": labels}
-    places = [pl.col(key).cast(pl.Enum(order)) for key, order in orders.items()]
-    in_front = [pl.col("model").is_in(of.coloured)] * bool(of.others)
-    return of._replace(data=data.sort(*in_front, *places, maintain_order=True))
+    places = pl.col("model").cast(pl.Enum(ranked)), pl.col("label").cast(pl.Enum(labels))
+    in_front = pl.col("model").is_in(of.coloured)
+    return of._replace(data=data.sort(in_front, *places, maintain_order=True))
 
 
 def dots(
@@ -412,7 +406,7 @@ def finished(
     The alternative text has the words of the rows to `read`, or of all, those of the best model first.
     """
     look, rows = of.look, of.data if read is None else read
-    if of.others and "model" in rows.columns:
+    if "model" in rows.columns:
         rows = rows.sort(pl.col("model").is_in(of.coloured), descending=True, maintain_order=True)
     said = "; ".join(rows["words"][:MOST_READ])
     said += f"; and {counted(len(rows) - MOST_READ, 'more mark')}" * (len(rows) > MOST_READ)

@@ -75,7 +75,7 @@ class PlotsOfLists(Charts):
         chart = views(bars, self._look, "title", [*titles.values()])
         zeros = of._replace(data=models, value=Field("zeros"), lower=True)
         finding = leader(zeros, "place", what=f"fewest users with {metric} = 0")
-        subtitle = f"Values of {of.users}; each bin up to and with its upper end."
+        subtitle = f"Values of {of.users()}; each bin up to and with its upper end."
         read = pl.DataFrame({"words": [*titles.values()]})
         return finished(chart, of, f"Distribution of {metric} over users", subtitle, finding, read)
 

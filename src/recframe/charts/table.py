@@ -1,4 +1,4 @@
-"""Tables to publish: models as rows, metrics as columns, in HTML, LaTeX and Markdown."""
+"""Tables to publish, in HTML, LaTeX and Markdown."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,11 +83,11 @@ class Table:
 
     def markdown(self) -> str:
         """Return the table as Markdown."""
-        shown = [place for place, title in enumerate(self.columns) if title or place > 1]
+        shown = [bool(title) for title in (*self.columns[:2], *("-" for _ in self.columns[2:]))]
         rules = [":---", ":---", *("---:" for _ in self.columns[2:])]
         rows = [[*map(plain, row[:2]), *row[2:]] for row in self.rows]
-        lines = [[*map(plain, self.columns)], rules, *rows]
-        table = "\n".join(f"| {' | '.join(line[place] for place in shown)} |" for line in lines)
+        lines = ([*compress(line, shown)] for line in ([*map(plain, self.columns)], rules, *rows))
+        table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
         above = f"**{plain(self.caption)}**\n\n" if self.caption else ""
         return above + table + "\n\n" + "  \n".join(map(plain, self.notes)) + "\n"
 
@@ -124,7 +125,7 @@ def plain(text: str) -> str:
 
 
 class Columns(NamedTuple):
-    """What cells are made by: verdicts by segment, metric, model and the other one, and how numbers are written."""
+    """Cells of metrics, marked by verdicts on a segment, metric, model and rival."""
 
     verdicts: Mapping[tuple[str, ...], str]
     baseline: str

@@ -30,6 +30,7 @@ from recframe.charts.long_format import (
     in_columns,
     longest_list,
     named,
+    noun_of,
     one_metric,
     summary,
 )
@@ -86,8 +87,10 @@ class PlotsOfValues(Charts):
         check_whole(self._rec, "models()")
         metric, how = one_metric("models", metric, k), Intervals(level, cluster)
         found, lower = summary(self._rec, [metric], how), metric.direction == "lower"
-        of = self._canvas(found, of_metric(metric), [of_metric(metric), USERS], lower=lower)
-        subtitle = f"Means over {of.users}, with intervals at {how.words}."
+        value, noun = of_metric(metric), noun_of(metric)
+        told = [value, USERS._replace(title=f"{{}} {noun}s")]
+        of = self._canvas(found, value, told, lower=lower)
+        subtitle = f"Means over {of.users(noun)}, with intervals at {how.words}."
         finding = leader(of, "place", what=best_of(metric))
         return finished(
             dots(of, "model", of.ranked), of, f"{metric} of each model", subtitle, finding
@@ -173,7 +176,8 @@ class PlotsOfValues(Charts):
         last = mark or max(found.data["k"], default=0)
         value, at = of_metric(plain), found.data.filter(k=last)
         value = value._replace(axis=str(plain)) if found.by else value
-        told = [OF_K, value, *[USERS] * (not found.by)]
+        noun = noun_of(plain)
+        told = [OF_K, value, *[USERS._replace(title=f"{{}} {noun}s")] * (not found.by)]
         of = self._canvas(found, value, told, at=at, lower=plain.direction == "lower", most=12)
         x = OF_K.along(of.across, nice=False)
         y = value.along(OF_VIEW if found.by else HEIGHT, zero=True)
@@ -189,7 +193,7 @@ class PlotsOfValues(Charts):
             finding = leader(of._replace(data=read), "label", where, best_of(plain))
             return finished(chart, of, title, said, finding, read)
         finding = leader(of, "k", "at {} cut-offs", best_of(plain))
-        return finished(lines, of, title, f"Mean over {of.users}{said}", finding, read)
+        return finished(lines, of, title, f"Mean over {of.users(noun)}{said}", finding, read)
 
     def hits_by_rank(
         self,
@@ -219,9 +223,7 @@ class PlotsOfValues(Charts):
         rank = Field("rank", "rank {}", axis="rank (1 is the first place)", format="d")
         of = self._canvas(found, value, [rank, value, USERS])
         chart = curves(of, rank.along(of.across, nice=False), value.along(HEIGHT, zero=True))
-        subtitle = (
-            f"Of {of.users}; the shares up to k add up to n_hits@k; band: interval at {how.words}."
-        )
+        subtitle = f"Of {of.users()}; the shares up to k add up to n_hits@k; band: interval at {how.words}."
         finding = leader(of, "rank", "at {} ranks", "most hits")
         return finished(chart, of, "Hits by rank", subtitle, finding, of.data.filter(rank=1))
 
@@ -248,7 +250,7 @@ class PlotsOfValues(Charts):
         of = self._canvas(found._replace(data=data), y, [OF_K, y, x, USERS])
         chart = curves(of, x.along(of.across, zero=True), y.along(HEIGHT, zero=True), band=False)
         last = max(of.data["k"], default=0)
-        subtitle = f"Along each line k goes from {min(of.data['k'], default=0)} to {last}; mean over {of.users}."
+        subtitle = f"Along each line k goes from {min(of.data['k'], default=0)} to {last}; mean over {of.users()}."
         finding = leader(of, "k", "at {} cut-offs", "best precision")
         title, read = "Precision over recall, by cut-off", of.data.filter(k=last)
         return finished(chart, of, title, subtitle, finding, read)
