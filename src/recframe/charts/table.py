@@ -83,7 +83,7 @@ class Table:
 
     def markdown(self) -> str:
         """Return the table as Markdown."""
-        shown = [bool(title) for title in (*self.columns[:2], *("-" for _ in self.columns[2:]))]
+        shown = [bool(title) or place > 1 for place, title in enumerate(self.columns)]
         rules = [":---", ":---", *("---:" for _ in self.columns[2:])]
         rows = [[*map(plain, row[:2]), *row[2:]] for row in self.rows]
         lines = ([*compress(line, shown)] for line in ([*map(plain, self.columns)], rules, *rows))
