@@ -265,7 +265,7 @@ def canvas(  # noqa: PLR0913  what is known of rows
     few = data["n_users"] < FEW_USERS
     if few.any() and not few.all() and value.ends:
         more += f" Intervals of fewer than {FEW_USERS} users are not drawn."
-    of = Canvas(look, data, value, models, ranked, labels, lower, baseline, more)
+    of = Canvas(look, data, value, models, ranked, labels, lower, safe_text(baseline), more)
     places = pl.col("model").cast(pl.Enum(ranked)), pl.col("label").cast(pl.Enum(labels))
     in_front = pl.col("model").is_in(of.coloured)
     return of._replace(data=data.sort(in_front, *places, maintain_order=True))

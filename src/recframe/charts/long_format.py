@@ -156,11 +156,6 @@ class Intervals(NamedTuple):
     cluster: str | None = None
 
     @property
-    def title(self) -> str:
-        """The title of an interval in a tooltip."""
-        return f"{options.per_cent(self.level)} interval"
-
-    @property
     def words(self) -> str:
         """The level, and the column of clusters, as a sentence has them."""
         clusters = "" if self.cluster is None else f" (users in clusters, by {self.cluster})"

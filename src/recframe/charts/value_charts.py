@@ -111,7 +111,7 @@ class PlotsOfValues(Charts):
         The numbers are those of `summarize(metric, by=by)`; `slices` has pooled estimates of small segments.
 
         Segments are in the order of their values, the best first; those of an enum in its own. Intervals of fewer than ten
-        users do not stretch the axis.
+        users are not drawn, since they would stretch the axis.
 
             by: the columns, or none where `group_by` has bound them. most: so many segments are shown, the largest.
 

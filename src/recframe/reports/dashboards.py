@@ -10,23 +10,16 @@ from typing import Any
 import polars as pl
 
 import recframe
-from recframe.charts.formatting import (
-    NONE,
-    Column,
-    Row,
-    counted,
-    named,
-    number,
-    signed,
-    table,
-)
+from recframe.charts.formatting import NONE, counted, number, signed
 from recframe.charts.history_charts import judged_runs, splits_of, timeline
 from recframe.charts.themes import Look
 from recframe.errors import ColumnError, RecframeError, shown, suggestion
 from recframe.reports.page import Content, Page, Section, Text, figure
-from recframe.tracking.changed_runs import CHANGED, FEWEST, LEVEL, WINDOW, runs_of
-from recframe.tracking.changed_runs import changes as changes_of
+from recframe.reports.page_tables import Column, Row, named, table
+from recframe.tracking import histories
+from recframe.tracking.changed_runs import LEVEL, WINDOW, changed, judged, watched
 from recframe.tracking.histories import OF_RUN, TAGS
+from recframe.tracking.time_series import runs_of
 
 MOST_CHARTS = 12
 """Most charts of metrics, to keep a page small."""

@@ -14,11 +14,11 @@ from typing import Any
 
 import polars as pl
 
-from recframe.charts.formatting import TIMES, Row, counted, number, per_cent
+from recframe.charts.formatting import TIMES, counted, number, per_cent
 from recframe.charts.long_format import keyed
 from recframe.errors import RecframeError, short
 from recframe.metrics.language.definition import Metric
-from recframe.statistics.stored_results import joined_notes
+from recframe.reports.page_tables import Row
 
 SHOWN = ("better", "worse", "higher", "lower")
 """Verdicts of a significant difference."""
@@ -82,6 +82,17 @@ class Asking:
 def sign_of(metric: Metric[...]) -> int:
     """Return 1 for a metric whose higher values are better, -1 where lower ones are, 0 for one without a direction."""
     return {"higher": 1, "lower": -1}.get(metric.direction or "", 0)
+
+
+def corrected(rows: pl.DataFrame, level: float) -> pl.DataFrame:
+    """Return comparisons with Holm's correction for these rows alone."""
+    from recframe.statistics.p_values import adjusted  # noqa: PLC0415  NumPy is an extra
+
+    found = adjusted(rows["p_adjusted"].fill_null(float("nan")).to_numpy(), method="holm")
+    p = pl.Series("p_adjusted", found).fill_nan(None)
+    is_open = pl.col("verdict").is_in(SHOWN) & (pl.col("p_adjusted") > 1 - level)
+    verdict = pl.when(is_open).then(pl.lit("open")).otherwise("verdict").alias("verdict")
+    return rows.with_columns(p).with_columns(verdict)
 
 
 @dataclass(frozen=True)

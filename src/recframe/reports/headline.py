@@ -9,22 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import recframe
-from recframe.charts.formatting import (
-    MINUS,
-    NONE,
-    TIMES,
-    Row,
-    counted,
-    listed,
-    number,
-    per_cent,
-    value_and_interval,
-    with_interval,
-)
+from recframe.charts.formatting import MINUS, NONE, TIMES, counted, listed, number, per_cent
 from recframe.charts.long_format import noun_of
 from recframe.metrics.language.definition import Metric
 from recframe.reports.decision import SHOWN, Decision, sign_of
 from recframe.reports.page import Tile, Tiles
+from recframe.reports.page_tables import Row, value_and_interval, with_interval
 
 MEANS_NOTHING = "These numbers mean nothing"
 

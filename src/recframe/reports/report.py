@@ -15,14 +15,7 @@ import polars as pl
 import recframe
 from recframe.audit.checks import SEVERITIES
 from recframe.audit.report import meanings_of_checks, tell
-from recframe.charts.formatting import (
-    Row,
-    blocks,
-    counted,
-    listed,
-    noted,
-    number,
-)
+from recframe.charts.formatting import counted, listed, number
 from recframe.charts.long_format import Intervals, keyed, models_of
 from recframe.charts.value_charts import HIT_AT
 from recframe.errors import RecframeError, RecframeWarning, short, warn
@@ -39,6 +32,7 @@ from recframe.profiles import explanation, under_profile
 from recframe.reports import headline, report_cases
 from recframe.reports.decision import Asking, Decision, decided
 from recframe.reports.page import Content, Page, Section, Text, figure, notes_below, where_it_can
+from recframe.reports.page_tables import Row, blocks, noted
 from recframe.reports.report_segments import (
     MOST_ALIKE,
     MOST_MARKS,

@@ -5,22 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from recframe.charts.formatting import (
-    NONE,
-    Cell,
-    Column,
-    Row,
-    Table,
-    count,
-    named,
-    number,
-    p_value,
-    signed,
-    signed_share,
-    table,
-)
+from recframe.charts.formatting import NONE, count, number, p_value, signed, signed_share
 from recframe.metrics.language.definition import Metric
 from recframe.reports.headline import VERDICT_MARKS, by_value
+from recframe.reports.page_tables import Cell, Column, Row, Table, named, table
 
 MOST_ROWS, MOST_SLICES = 60, 12
 """Most rows of a table; a note counts the omitted ones."""
