@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
-import textwrap
 from collections import Counter
 from typing import Any
 
@@ -13,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from charts_asked import channels, parts
+from charts_asked import channels
 from frame_kinds import KINDS, sharp_and_thorough
 from planted_shop import shop
 
@@ -200,7 +198,7 @@ def test_each_of_several_metrics_has_a_panel_in_its_own_unit():
         turned.append(x["scale"]["reverse"])
     assert turned == [False, True]
     assert titles[0] == "difference in ndcg@5 (right of 0 is better)"
-    assert "lower is better: axis reversed" in titles[1]
+    assert titles[1] == "difference in first_rank (lower is better): axis reversed"
     assert drawn["within"].to_list() == [
         pytest.approx(0.1 * value) for value in found["baseline_value"]
     ]

@@ -58,6 +58,17 @@ def test_axes_of_metrics_have_their_range_and_their_better_end():
     }
 
 
+def test_right_and_up_are_better():
+    plot = REC.plot
+    for chart in (plot.models("first_rank"), plot.segments("first_rank", by="age")):
+        assert {one["scale"]["reverse"] for one in channels(chart, "x")} == {True}
+    spec = plot.tradeoff("ndcg@5", "first_rank").to_dict()
+    assert {one["scale"]["reverse"] for one in channels(spec, "x")} == {False}
+    assert {one["scale"]["reverse"] for one in channels(spec, "y")} == {True}
+    words = " ".join(channels(spec, "y")[0]["title"])
+    assert words == "first_rank (from 1 up, lower is better): axis reversed"
+
+
 @pytest.mark.parametrize(
     ("theme", "width"), [("light", 400), pytest.param(None, 600, marks=pytest.mark.slow)]
 )

@@ -7,7 +7,7 @@ import pytest
 
 import recframe as rf
 from frame_kinds import KINDS, sharp_and_thorough
-from runs_over_time import FIRST, history
+from runs_over_time import history
 
 RUNS = history(runs=30, models=("a", "b"), drop={20: -0.05})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -57,7 +57,7 @@ TOLD = [
     USERS,
 ]
 """What is said of a difference."""
-RIGHT = {"higher": " (right of 0 is better)", "lower": " (lower is better: axis reversed)"}
+RIGHT = {"higher": " (right of 0 is better)", "lower": " (lower is better)"}
 
 
 class PlotsOfTwo(Charts):
@@ -178,8 +178,11 @@ class PlotsOfTwo(Charts):
         )
         told, lower = [across, up, USERS], metrics[0].direction == "lower"
         of = self._canvas(found._replace(data=data), across, told, lower=lower)
-        room: dict[str, Any] = {"padding": 20, "nice": False}
-        chart = plane(of, across.along(of.across, **room), up.along(HEIGHT, **room))
+        axes = (
+            field.along(length, padding=20, nice=False, reverse=metric.direction == "lower")
+            for field, length, metric in zip(told, (of.across, HEIGHT), metrics, strict=False)
+        )
+        chart = plane(of, *axes)
         subtitle, finding = f"Crosses: intervals at {how.words}.", ""
         if 0 < len(front) < len(data):
             subtitle += " Filled: the Pareto front, models that no other equals or beats in both; hollow: behind it by value."

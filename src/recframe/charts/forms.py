@@ -82,12 +82,13 @@ class Field(NamedTuple):
 
     def along(self, length: float, **scale: Any) -> Encoding:
         """Return the encoding of numbers along an axis; that of whole numbers has no grid."""
+        title = self.axis + ": axis reversed" * bool(scale.get("reverse"))
         axis: Encoding = {
             "grid": self.format not in {"d", "~s"},
             "tickMinStep": int(self.format == "d"),
         }
         axis |= {"format": self.format} if self.format else {}
-        kind = {"field": self.name, "type": "quantitative", "title": lines(self.axis, length)}
+        kind = {"field": self.name, "type": "quantitative", "title": lines(title, length)}
         return {**kind, "axis": axis, "scale": {"zero": False, **scale}}
 
 
@@ -276,7 +277,7 @@ def dots(
 ) -> alt.LayerChart:
     """Return dots with their intervals in rows, those of several models one below the other.
 
-    With `zero` the values are differences, and right is better. Behind each row there may be a band, from `beyond` to `within`.
+    Right is better. With `zero` the values are differences. Behind each row there may be a band, from `beyond` to `within`.
     """
     lanes: Any = of.data[row].value_counts()["count"].max() or 1
     legend, axis = lanes > 1, {"grid": True, "tickSize": 0, "labels": [*order] != [ALL]}
@@ -289,7 +290,7 @@ def dots(
     }
     offset = {"field": "model", "sort": [*of.ranked], "scale": {"paddingOuter": 0.35}}
     base = of.base(y=y, **({"yOffset": offset} if legend else {}))
-    x = of.value.along(of.across, zero=zero, reverse=zero and of.lower, padding=6)
+    x = of.value.along(of.across, zero=zero, reverse=of.lower, padding=6)
     if zero:
         here = {"test": "datum.value === 0", "value": of.look.colours.quiet}
         x["axis"] |= {"gridColor": {"value": of.look.colours.grid, "condition": here}}
