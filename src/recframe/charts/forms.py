@@ -188,7 +188,7 @@ class Canvas(NamedTuple):
 
     def base(self, **encodings: Any) -> alt.Chart:
         """Return marks of rows, which are those of the layers, along some axes."""
-        return alt.Chart().encode(**encodings)
+        return _along(alt.Chart(), **encodings)
 
     def clear(self, base: alt.Chart) -> alt.Chart:
         """Return marks of the models in colour alone."""
@@ -207,7 +207,7 @@ class Canvas(NamedTuple):
         if "hollow" in self.data.columns:
             fill["condition"] = {"test": "datum.hollow", "value": self.look.ground}
         marks: alt.Chart = base.mark_point(size=size, strokeWidth=2, opacity=1)
-        return marks.encode(**encoded, fill=fill, **SAID)
+        return _along(marks, **encoded, fill=fill, **SAID)
 
     def layers(self, *layers: alt.Chart) -> alt.LayerChart:
         """Return layers of the rows."""
@@ -296,10 +296,11 @@ def dots(
         x["axis"] |= {"gridColor": {"value": of.look.colours.grid, "condition": here}}
         x["axis"] |= {"labelExpr": "datum.value === 0 ? '0' : datum.label"}
     rule = of.sure(of.clear(base) if legend else base).mark_rule(strokeWidth=2)
-    rule = rule.encode(x={**x, "field": "low"}, x2="high:Q", **of.channels("color", legend=legend))
+    colour = of.channels("color", legend=legend)
+    rule = _along(rule, x={**x, "field": "low"}, x2="high:Q", **colour)
     behind = base.mark_bar(opacity=0.8, color=of.look.colours.band)
-    behind = behind.encode(x={**x, "field": "beyond"}, x2="within:Q")
-    chart = of.layers(*[behind] * band, rule, of.points(base, 60, legend=legend).encode(x=x))
+    behind = _along(behind, x={**x, "field": "beyond"}, x2="within:Q")
+    chart = of.layers(*[behind] * band, rule, _along(of.points(base, 60, legend=legend), x=x))
     height = max(len(order), 1) * max(15 * lanes + 10, 26) + 10
     return chart.properties(height=height)
 
@@ -310,14 +311,16 @@ def curves(
     """Return a line for each model, with bands where it has intervals, and its points; `more` are layers in front."""
     base, lengths = of.base(x=x, y=y), of.data.group_by("label", "model").len()["len"]
     places = max(lengths, default=0)
-    line = base.encode(**of.channels("color"))
+    line = _along(base, **of.channels("color"))
     clear, layers = of.clear(line), [line.mark_line(strokeWidth=1)]
     if band and len(of.models) <= MOST_COLOURED:
         # an area of one place has no width
         area = of.sure(clear)
         area = area.mark_rule(opacity=0.5) if places == 1 else area.mark_area(opacity=0.16)
-        layers.append(area.encode(y={**y, "field": "low"}, y2="high:Q"))
-    points = of.points(of.clear(base), 20).encode(opacity={"value": int(places <= MOST_POINTS)})
+        layers.append(_along(area, y={**y, "field": "low"}, y2="high:Q"))
+    points = of.points(of.clear(base), 20).encode(
+        opacity=alt.OpacityValue(int(places <= MOST_POINTS))
+    )
     layers += [clear.mark_line(strokeWidth=2), points, *more]
     return of.layers(*layers).properties(height=HEIGHT)
 
@@ -334,9 +337,9 @@ def steps(of: Canvas, x: Encoding, end: str) -> alt.LayerChart:
 def plane(of: Canvas, x: Encoding, y: Encoding) -> alt.LayerChart:
     """Return models as points with the intervals of both axes, whose columns have their names with `_low` and `_high`."""
     base = of.base(x=x, y=y)
-    rule = of.clear(base).encode(**of.channels("color")).mark_rule(opacity=0.7)
-    wide = rule.encode(x={**x, "field": "x_low"}, x2="x_high:Q")
-    tall = rule.encode(y={**y, "field": "y_low"}, y2="y_high:Q")
+    rule = _along(of.clear(base), **of.channels("color")).mark_rule(opacity=0.7)
+    wide = _along(rule, x={**x, "field": "x_low"}, x2="x_high:Q")
+    tall = _along(rule, y={**y, "field": "y_low"}, y2="y_high:Q")
     return of.layers(wide, tall, of.points(base, 70))
 
 
@@ -348,7 +351,21 @@ def views(
     width = max((look.width - OF_VIEWS) // columns - 20, 80)
     header = {"title": None, "labelLimit": width, "labelAnchor": "start"}
     by: Any = {"field": facet, "type": "nominal", "sort": [*order], "header": header}
-    return chart.properties(width=width, height=OF_VIEW).facet(facet=by, columns=columns)
+    return chart.properties(width=width, height=OF_VIEW).facet(
+        facet=alt.Facet(**by), columns=columns
+    )
+
+
+def _along(marks: alt.Chart, **encodings: Any) -> alt.Chart:
+    """Return marks along some axes, in encodings that are objects of Altair.
+
+    NOTE: of a plain one Altair keeps the errors that it meets on the way, and with them the caller's frames.
+    """
+    made = {
+        name: getattr(alt, name[0].upper() + name[1:])(**one) if isinstance(one, dict) else one
+        for name, one in encodings.items()
+    }
+    return marks.encode(**made)
 
 
 def stacked(charts: Mapping[str, alt.LayerChart], look: Look) -> alt.VConcatChart:
