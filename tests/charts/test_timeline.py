@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import fmean
+
 import polars as pl
 import pytest
 
@@ -19,36 +21,28 @@ def test_a_timeline_has_the_numbers_of_changes(kind):
 
     for name, drawn in (
         ("value", "value"),
-        ("value_low", "low"),
+        ("low", "low"),
         ("expected_high", "expected_high"),
     ):
         assert data[drawn].to_list() == pytest.approx(found[name].to_list(), nan_ok=True)
-    for name in ("flagged", "verdict", "model"):
+    for name in ("verdict", "note", "model"):
         assert data[name].to_list() == found[name].to_list()
 
 
-def test_flags_are_those_of_all_numbers_of_the_history():
-    few = history(runs=20, drop={19: -0.018}, seed=1)
-    many = history(runs=20, metrics=[f"ndcg@{k}" for k in range(11, 40)], seed=2)
-
-    assert few.rec.plot.timeline("ndcg@10").data["flagged"][-1]
-    assert not pl.concat([few, many]).rec.plot.timeline("ndcg@10").data["flagged"][-1]
-
-
-def test_what_is_flagged_is_a_triangle_and_the_title_counts_it():
+def test_what_changed_is_a_triangle_and_the_title_counts_it():
     chart = history(runs=30, drop={20: -0.05, 25: 0.05}).rec.plot.timeline("ndcg@10")
     spec = chart.to_dict()
 
     (flags,) = [one for one in spec["layer"] if isinstance(one["mark"].get("shape"), dict)]
-    assert flags["transform"] == [{"filter": "datum.flagged"}]
-    drawn = chart.data.filter("flagged")
-    assert drawn["as_of"].dt.day().to_list() == [21, 26]
-    assert (
-        " ".join(spec["title"]["text"])
-        == "ndcg@10: 2 runs of 23 are flagged, the latest of 2026-10-26"
-    )
-    # of the seven first runs too few are known
-    assert "expected 0.3" in drawn["words"][0]
+    assert flags["transform"] == [{"filter": "datum.verdict === 'changed'"}]
+    drawn = chart.data.filter(verdict="changed")
+    assert {21, 26} <= {*drawn["as_of"].dt.day()}
+    title = " ".join(spec["title"]["text"])
+    assert title.startswith(f"ndcg@10: {len(drawn)} runs of ")
+    assert title.endswith(f" changed, the latest of {drawn['as_of'].max():%Y-%m-%d}")
+    in_order = chart.data.sort("as_of")
+    assert f"expected {fmean(in_order['value'][:5]):.3f} (" in in_order["words"][5]
+    assert "fewer than 5 runs before it" in in_order["words"][0]
 
 
 def test_segments_are_views_of_their_own():
@@ -85,7 +79,7 @@ def test_a_metric_of_ones_own_is_drawn_without_being_there():
     chart = history(runs=9, metrics=("of_a_shop@3",)).rec.plot.timeline("of_a_shop@3")
 
     words = chart.to_dict()["title"]
-    assert words["text"] == ["of_a_shop@3: all 2 judged runs are as expected"]
+    assert words["text"] == ["of_a_shop@3: every run is as before"]
     assert words["subtitle"][0].startswith("of_a_shop@3 over time. ")
 
 
@@ -94,7 +88,7 @@ def test_what_cannot_be_drawn_is_told():
     lists = pl.DataFrame({"user": [1], "item": [1], "rank": [1], "relevance": [1]}).rec.plot
     for call, said in (
         (lambda: lists.timeline("mrr"),
-         r"plot.timeline draws a history, rf.history\('history.parquet'\).rec.plot.timeline"),
+         r"plot.timeline takes a history, a frame of rf.history\('history.parquet'\)"),
         (lambda: plot.timeline("ndcg@20"), "the history has nothing of 'ndcg@20'; did you mean 'ndcg@10'"),
         (lambda: plot.timeline("ndgc@10"), "unknown metric 'ndgc@10'"),
         (lambda: plot.timeline("ndcg@10", by="country"),

@@ -70,11 +70,11 @@ class Plot(PlotsOfValues, PlotsOfTwo, PlotsOfLists):
         level: float = 0.99,
         most: int = 6,
     ) -> alt.LayerChart | alt.FacetChart:
-        """Draw a metric of a history over time: a line for each model, its intervals, and what is flagged as a change.
+        """Draw a metric of a history over time: a line for each model, its intervals, and its changes.
 
-        It is a chart of a history: `rf.history("history.parquet").rec.plot.timeline("ndcg@10")`. Bands are the intervals of
-        the numbers, triangles the runs outside what the runs before predict, which `rf.changes` flags for the whole history.
-        Models stand in the column `model`, or the one that is bound; several names of runs stand as models of their own.
+        It takes a history: `rf.history("history.parquet").rec.plot.timeline("ndcg@10")`. Bands are the intervals of the
+        numbers, triangles the runs that `rf.changes` calls *changed*, in their numbers what is expected. Models stand in the
+        column `model`, or the one that is bound; several names of runs stand as models of their own.
 
             by: the columns that the numbers were split by, such as "country": a view for each segment, one below the other.
                 Without it, the numbers of all users are drawn.
@@ -92,10 +92,11 @@ class Plot(PlotsOfValues, PlotsOfTwo, PlotsOfLists):
         [0.75, 0.75, 0.75]
         """
         from recframe.charts import history_charts  # noqa: PLC0415  it takes NumPy
+        from recframe.tracking.changed_runs import changed, kind_of  # noqa: PLC0415
 
         bound = self._of._context.by  # noqa: SLF001  the methods of this room are those of a Rec
         split = [*dict.fromkeys(map(str, [*bound, *argument_errors.names(by)]))]
-        found = history_charts.judged_runs(self._of._kind, window, level)  # noqa: SLF001
+        found = changed(kind_of(self._of._frame, "plot.timeline"), window, level)  # noqa: SLF001
         name = history_charts.name_of(found, metric, k)
         model = self._of._context.model or "model"  # noqa: SLF001
         drawn: alt.LayerChart | alt.FacetChart = history_charts.timeline(

@@ -16,6 +16,7 @@ from recframe.api.gates import Gates
 from recframe.api.history_methods import Tracked
 from recframe.api.log_methods import OfLogs
 from recframe.api.plots import Plot
+from recframe.api.request import question, sentences
 from recframe.api.uncertain import Uncertain
 from recframe.charts.long_format import (
     check_of_users,
@@ -209,6 +210,7 @@ class ResultsShown(Generic[F]):
         title: str = "Recommendations, evaluated",
         title_of: str | None = None,
         item_columns: str | Sequence[str] | None = None,
+        sections: str | Sequence[str] | None = None,
     ) -> Page:
         """Return a report: all of a result in one page, which a notebook shows and `.save("report.html")` writes.
 
@@ -263,19 +265,26 @@ class ResultsShown(Generic[F]):
         context = rec._context  # noqa: SLF001  the methods of this room are those of a Rec
         columns = [*context.by, *argument_errors.names(by)]
         rec = rec._with(replace(context, by=()))  # noqa: SLF001
+        found = _metrics(rec, metrics, k)
+        if context.training is not None:
+            msg = "a report shows lists of one training; of several write summarize() and compare()"
+            raise RecframeError(msg)
+        asked = question(rec._candidates(), found, None, None, None) if found else None  # noqa: SLF001
         return report(
             rec,
             columns,
-            metrics=_metrics(rec, metrics, k),
+            title,
+            _texts("sections", sections or []),
+            metrics=found,
             baseline=None if baseline is None else text_of(baseline),
             by=[column if isinstance(column, str) else str(column.name) for column in columns],
             level=level,
             min_users=min_users,
             cluster=cluster,
             margin=margin,
-            title=title,
             title_of=title_of,
             item_columns=_texts("item_columns", item_columns or []),
+            lacks=sentences(asked.notes) if asked else [],
         )
 
     @property

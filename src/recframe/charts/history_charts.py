@@ -1,4 +1,4 @@
-"""Chart of a history: values over time, and flagged changes."""
+"""Chart of a history: values over time, bands, changes."""
 
 from __future__ import annotations
 
@@ -24,46 +24,27 @@ from recframe.charts.forms import (
 )
 from recframe.charts.long_format import Names, Result, one_metric, with_segments
 from recframe.charts.themes import ALL, Look
-from recframe.errors import ColumnError, RecframeError, shown, suggestion
-from recframe.frames.collecting import stream
-from recframe.frames.kinds.kind import Kind
+from recframe.errors import RecframeError, shown, suggestion
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import parse
-from recframe.tracking.changed_runs import changes
+from recframe.tracking.changed_runs import CHANGED, FEWEST, OPEN
+from recframe.tracking.histories import OF_RUN
 
 MOST = 6
 """Most segments in one chart."""
-A_HISTORY = "rf.history('history.parquet').rec.plot.timeline('ndcg@10')"
-ABOUT = ["as_of", "name", "fingerprint"]
-"""The columns of `rf.changes` before those of segments and models."""
+SUBTITLE = "Bands: intervals of the numbers. Triangles: numbers outside the band of the runs before."
 
 
-def judged_runs(kind: Kind, window: int, level: float) -> pl.DataFrame:
-    """Return `rf.changes` of a history, with the number of users of each number."""
-    for missing in (one for one in ("as_of", "metric", "value") if one not in kind.columns):
-        msg = f"plot.timeline draws a history, {A_HISTORY}; found a frame without the column {missing!r}"
-        raise ColumnError(msg)
-    columns = [*map(str, kind.columns)]
-    # NOTE: some names, such as "^.*$", are patterns to Polars
-    history = stream(kind.take({f"column {at}": one for at, one in enumerate(columns)}).lazy())
-    history.columns = columns
-    found = changes(history, window=window, level=level)
-    on = [name for name in (*ABOUT[:2], *keys_of(found), "metric") if name in columns]
-    users = pl.DataFrame([history[name].cast(found.schema[name]) for name in on])
-    n = history["n_users"] if "n_users" in columns else pl.lit(None, pl.Int64)
-    users = users.with_columns(n_users=n).unique(on, keep="last", maintain_order=True)
-    return found.join(users, on=on, how="left", nulls_equal=True, maintain_order="left")
-
-
-def keys_of(found: pl.DataFrame) -> list[str]:
+def keys_of_changes(found: pl.DataFrame) -> list[str]:
     """Return the columns of segments and models of `rf.changes`."""
-    return found.columns[len(ABOUT) : found.columns.index("metric")]
+    names = found.columns[: found.columns.index("metric")]
+    return [name for name in names if name not in OF_RUN]
 
 
 def splits_of(found: pl.DataFrame, metric: str, model: str) -> list[list[str]]:
     """Return the columns that the numbers of a metric were split by, but models: those of few columns first."""
     rows = found.filter(pl.col("metric") == metric)
-    names = [name for name in keys_of(found) if name != model]
+    names = [name for name in keys_of_changes(found) if name != model]
     known = pl.DataFrame({name: rows[name].is_not_null() for name in names}).unique()
     splits = [[*compress(names, row)] for row in known.rows()] or [[]]
     return sorted(splits, key=lambda one: (len(one), one))
@@ -72,7 +53,7 @@ def splits_of(found: pl.DataFrame, metric: str, model: str) -> list[list[str]]:
 def timeline(
     found: pl.DataFrame, metric: str, model: str, by: Sequence[str], look: Look, most: int = MOST
 ) -> Any:
-    """Return the chart of a metric over time, of the rows of `judged_runs` that were split by some columns alone."""
+    """Return the chart of a metric over time, of the rows of `rf.changes` that were split by some columns alone."""
     splits, known = splits_of(found, metric, model), _metric_of(metric)
     if sorted(by) not in map(sorted, splits):
         asked = f"split by {', '.join(map(repr, by))}" if by else "of all users"
@@ -90,42 +71,30 @@ def timeline(
     x = {"field": "as_of", "type": "temporal", "title": None, "axis": {"grid": False}}
     y = (value._replace(axis=metric) if by else value).along(OF_VIEW if by else HEIGHT, padding=8)
     shape = {"expr": "datum.change > 0 ? 'triangle-up' : 'triangle-down'"}
-    flags = of.base(x=x, y=y, **SAID).transform_filter("datum.flagged")
-    marks: Any = {
-        "fill": look.colours.warning,
-        "stroke": look.colours.ink,
-        "opacity": 1,
-        "size": 150,
-    }
-    chart: Any = curves(of, x, y, more=[flags.mark_point(shape=shape, **marks)])
+    flags = of.base(x=x, y=y, **SAID).transform_filter(f"datum.verdict === '{CHANGED}'")
+    colours: Any = {"fill": look.colours.warning, "stroke": look.colours.ink}
+    flags = flags.mark_point(shape=shape, size=150, opacity=1, **colours)
+    chart: Any = curves(of, x, y, more=[flags])
     chart = views(chart, look, "label", of.labels, 1) if by else chart
     title = f"{metric} over time" + (f", by {runs.by}" if by else "")
-    subtitle = (
-        "Bands: intervals of the numbers. Triangles: runs outside what the runs before predict."
-    )
-    return finished(
-        chart, of, title, subtitle, _finding(metric, of.data), of.data.filter(as_of=latest)
-    )
+    read = of.data.filter(as_of=latest)
+    return finished(chart, of, title, SUBTITLE, _finding(metric, of.data), read)
 
 
 def _runs(rows: pl.DataFrame, model: str, by: Sequence[str]) -> Result:
     """Return the rows that were split by some columns alone, with their models and segments as text."""
-    for name in keys_of(rows):
+    for name in keys_of_changes(rows):
         rows = rows.filter(rows[name].is_not_null() == (name in by)) if name != model else rows
+    # NOTE: some names, such as "^.*$", are patterns to Polars
     inside = {name: f"key {place}" for place, name in enumerate([*by, model])}
-    rows = rows.rename(inside, strict=False)
+    rows = rows.rename({**inside, "n": "n_users"}, strict=False)
     *keys, of_model = inside.values()
     told_apart = [of_model] * (of_model in rows.columns) + ["name"] * (rows["name"].n_unique() > 1)
     who = [pl.col(key).cast(pl.String) for key in told_apart] or [pl.lit(ALL)]
     text = pl.concat_str(who, separator=" · ", ignore_nulls=True).replace("", ALL)
     rows = rows.sort(*told_apart, *keys, "as_of", nulls_last=True).with_columns(model=text)
     names = Names(rows["model"].unique(maintain_order=True).to_list())
-    rows = (
-        with_segments(rows.sort(*keys, maintain_order=True), keys)
-        if keys
-        else with_segments(rows, keys)
-    )
-    rows = rows.rename({"value_low": "low", "value_high": "high"})
+    rows = with_segments(rows.sort(*keys, maintain_order=True) if keys else rows, keys)
     own = bool(keys) and all(isinstance(rows.schema[key], pl.Enum) for key in keys)
     return Result(rows, names, ", ".join(by), own)
 
@@ -133,16 +102,12 @@ def _runs(rows: pl.DataFrame, model: str, by: Sequence[str]) -> Result:
 def name_of(found: pl.DataFrame, metric: str | Metric[...], k: Any) -> str:
     """Return a metric's name in a history, users' own metrics included, or raise an error without it."""
     names = found["metric"].unique().sort().to_list()
-    name = (
-        metric
-        if isinstance(metric, str) and metric in names
-        else str(one_metric("timeline()", metric, k))
-    )
+    name = metric if metric in names else str(one_metric("timeline()", metric, k))
     if name not in names:
-        close = suggestion(name, names) or f"; it has {', '.join(names) or 'no numbers'}"
-        msg = f"the history has nothing of {name!r}{close}"
+        close = suggestion(str(name), names) or f"; it has {', '.join(names) or 'no numbers'}"
+        msg = f"the history has nothing of {str(name)!r}{close}"
         raise RecframeError(msg)
-    return name
+    return str(name)
 
 
 def _metric_of(text: str) -> Metric[...] | None:
@@ -154,11 +119,11 @@ def _metric_of(text: str) -> Metric[...] | None:
 
 
 def _finding(metric: str, rows: pl.DataFrame) -> str:
-    """Return how many numbers are flagged, of those that were judged, and the latest of them."""
-    judged, flagged = rows["flagged"].count(), rows.filter("flagged")["as_of"]
-    if not judged:
-        return f"{metric}: too few runs to say what is expected"
-    if flagged.is_empty():
-        return f"{metric}: all {judged:,} judged runs are as expected"
-    n, latest = len(flagged), max(flagged)
-    return f"{metric}: {counted(n, 'run')} of {judged:,} {'is' if n == 1 else 'are'} flagged, the latest of {latest:%Y-%m-%d}"
+    """Return how many numbers changed, of those that were judged, and the latest of them."""
+    judged, latest = rows.filter(pl.col("verdict") != OPEN), rows.filter(verdict=CHANGED)["as_of"]
+    if judged.is_empty():
+        return f"{metric}: {FEWEST} runs are needed to say what is expected"
+    if latest.is_empty():
+        return f"{metric}: every run is as before"
+    n = counted(len(latest), "run")
+    return f"{metric}: {n} of {len(judged):,} changed, the latest of {max(latest):%Y-%m-%d}"

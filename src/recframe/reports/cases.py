@@ -1,0 +1,160 @@
+"""Cases of a report: users whose lists are the best, the worst and the most changed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from recframe.charts.formatting import number
+from recframe.charts.long_format import rows_of_lists, values_of_users, with_columns_of_items
+from recframe.charts.themes import ALL
+from recframe.errors import ColumnError, suggestion
+from recframe.frames.dtypes import as_text
+from recframe.frames.hints import FrameOf, Given, bind
+from recframe.frames.roles import Segment
+from recframe.profiles import under_profile
+from recframe.reports.facts import Facts, sign_of
+
+MOST_CASES, MOST_ITEMS = 3, 10
+"""Most cases of a kind, and items of a list."""
+LONGEST = 120
+"""Longest title, in characters."""
+TITLES = ("title", "name", "item_title", "item_name", "product_name", "product_title", "label")
+"""Column names of item titles, in order of preference."""
+
+
+class Line(NamedTuple):
+    """An item of a list: its rank, its name, what else is shown of it, and whether it is a hit."""
+
+    rank: str
+    name: str
+    about: str = ""
+    is_hit: bool = False
+
+
+class Lines(NamedTuple):
+    """The first items of a list, and how many more there are."""
+
+    title: str
+    lines: Sequence[Line]
+    more: int
+
+
+class Case(NamedTuple):
+    """A user with a value and lists."""
+
+    group: str
+    user: str
+    value: str
+    lists: Sequence[Lines]
+
+
+class Cases(NamedTuple):
+    """Users' cases, of which the first is unfolded."""
+
+    cases: Sequence[Case]
+    kind = "cases"
+
+
+def item_columns(facts: Facts) -> list[str]:
+    """Return the columns of items that are shown, the title first; without a given title one that is called so."""
+    inputs = facts.inputs
+    columns = [] if inputs.items is None else inputs.sides["items"].columns
+    given = [Given("title_of", facts.title_of)] * (facts.title_of is not None)
+    for one in [*given, *(Given("item_columns", name) for name in facts.item_columns)]:
+        if inputs.items is None:
+            msg = f"{one} names a column of items, and there are none: {bind(items='items')}"
+            raise ColumnError(msg)
+        if one.value not in columns:
+            close = suggestion(str(one.value), columns)
+            msg = f"{one} is no column of {FrameOf('items')}{close}; it has {', '.join(map(repr, columns))}"
+            raise ColumnError(msg)
+    names = {str(one).casefold(): one for one in columns}
+    called = next((names[title] for title in TITLES if title in names), None)
+    titles = [facts.title_of or called] * bool(facts.title_of or called)
+    return [*titles, *facts.item_columns]
+
+
+def cases(facts: Facts, model: str, other: str | None) -> list[Case]:
+    """Return cases of a model, and of its changes against another one."""
+    rec, inputs, metric = facts.rec, facts.inputs, facts.of_users[0]
+    run = rec._kind.run  # noqa: SLF001  the methods of this room are those of a Rec
+    of_model = facts.names.text(pl.col("model")) if inputs.model else pl.lit(ALL)
+    values = run(values_of_users(rec, metric)[1]).with_columns(model=of_model)
+    chosen = _chosen(values, model, other, sign_of(metric) or 1)
+    users = chosen.select("user").unique()
+    convention = under_profile.asked(inputs.context, [metric])[0]
+    whole = replace(inputs, segments=(), context=convention.context)
+    rows = run(_with_items(rows_of_lists(whole, metric, users.lazy()), facts))
+    rows = rows.with_columns(model=of_model).sort("model", "user", "rank", "item", nulls_last=True)
+    lines = _lines(rows)
+    if inputs.train is not None:
+        train = inputs.train.select("user", "item").drop_nulls()
+        train = train.filter(pl.col("user").is_in(users.to_series().implode()))
+        history = run(_with_items(train, facts)).with_columns(rank=None, hit=False, listed=None)
+        lines |= _lines(history.with_columns(model=pl.lit("")), last=True)
+    # NOTE: of two models alone, one has no list of a user whose value stands for a missing list
+    parts = {"List": (model, True), "Relevant, but missed": (model, False), "History": ("", None)}
+    if other is not None:
+        parts = {f"List of {model}": (model, True), f"List of {other}": (other, True), **parts}
+        del parts["List"]
+    if inputs.train is None:
+        del parts["History"]
+    made = []
+    for row in chosen.with_columns(name=as_text(pl.col("user"), chosen.schema["user"])).to_dicts():
+        value = f"{metric} {number(row['value'])}"
+        value += "" if row["other"] is None else f" ({other}: {number(row['other'])})"
+        lists = []
+        for title, (of, is_listed) in parts.items():
+            every = lines[of, row["user"], is_listed]
+            lists.append(Lines(title, every[:MOST_ITEMS], len(every) - MOST_ITEMS))
+        made.append(Case(row["group"], row["name"], value, lists))
+    return made
+
+
+def _chosen(values: pl.DataFrame, model: str, other: str | None, sign: int) -> pl.DataFrame:
+    """Return whose cases are shown: group, user, value, and the value of the other model in `other`."""
+    of_other = values.filter(model=other or "").select("user", other="value")
+    own = values.filter(model=model).join(of_other, on="user", how="left")
+    gain = sign * (pl.col("value") - pl.col("other"))
+    groups: dict[str, tuple[Any, pl.Expr, bool]] = {
+        "lost most": (gain < 0, gain, False),
+        "gained most": (gain > 0, gain, True),
+        "worst": (True, sign * pl.col("value"), False),
+        "best": (True, sign * pl.col("value"), True),
+    }
+    found = [
+        own.filter(which)
+        .sort(by, "user", descending=[descending, False])
+        .head(MOST_CASES)
+        .with_columns(group=pl.lit(group))
+        for group, (which, by, descending) in groups.items()
+    ]
+    return pl.concat(found)
+
+
+def _with_items(rows: pl.LazyFrame, facts: Facts) -> pl.LazyFrame:
+    """Return rows with the text of their items in `name`, and what else is shown of them in `about`."""
+    names = item_columns(facts)
+    segments = [Segment(f"column {place}", name, "items") for place, name in enumerate(names)]
+    rows = with_columns_of_items(rows, facts.inputs, segments)
+    schema = rows.collect_schema()
+    inside = ["item", *(segment.inside for segment in segments)]
+    texts = [as_text(pl.col(name), schema[name]).str.head(LONGEST) for name in inside]
+    if len(names) > len(facts.item_columns):
+        texts = [pl.coalesce(texts[1], texts[0]), texts[0], *texts[2:]]
+    about = pl.concat_list(pl.lit(""), *texts[1:]).list.drop_nulls().list.join(" ")
+    return rows.with_columns(name=texts[0], about=about.str.strip_chars())
+
+
+def _lines(rows: pl.DataFrame, *, last: bool = False) -> dict[Any, list[Line]]:
+    """Return the lines of each model and user, those of listed and of missed items apart; or the last ones first."""
+    found: dict[Any, list[Line]] = defaultdict(list)
+    columns = rows.select("model", "user", "listed", "rank", "name", "about", "hit").rows()
+    for *key, rank, name, about, hit in columns[:: -1 if last else 1]:
+        found[tuple(key)].append(Line("" if rank is None else f"{rank:g}", name, about, hit))
+    return found

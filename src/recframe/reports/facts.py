@@ -1,0 +1,190 @@
+"""What a report asks of a `rec`, and the numbers that its sections share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from recframe.audit.report import meanings_of_checks, tell
+from recframe.charts.long_format import Intervals, Names, keyed, models_of
+from recframe.charts.themes import MOST_COLOURED
+from recframe.charts.value_charts import HIT_AT
+from recframe.errors import RecframeError
+from recframe.evaluation.caching import held_values
+from recframe.evaluation.jackknife import reason_without
+from recframe.evaluation.required_columns import is_of_segment
+from recframe.evaluation.trainings import one_of_each
+from recframe.frames.collecting import stream
+from recframe.frames.dtypes import text_of
+from recframe.frames.inputs import Inputs
+from recframe.metrics.language.definition import Metric
+from recframe.profiles import under_profile
+from recframe.reports.tables import Row
+
+CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
+"""The cut-offs of curves."""
+MOST_CURVES, MOST_RANKS = 2, 20
+
+
+def sign_of(metric: Metric[...]) -> int:
+    """Return 1 for a metric whose higher values are better, -1 where lower ones are, 0 for one without a direction."""
+    return {"higher": 1, "lower": -1}.get(metric.direction or "", 0)
+
+
+@dataclass
+class Facts:
+    """The question of a report, and its numbers, each of which is computed once."""
+
+    whole: Any
+    """The `rec`, with models that are bounds."""
+    columns: Sequence[Any]
+    """Those of segments."""
+    metrics: list[Metric[...]]
+    """The first one decides."""
+    baseline: str | None
+    by: list[str]
+    level: float
+    min_users: int
+    """Fewest users of a segment that is judged."""
+    cluster: str | None
+    margin: float | None
+    title_of: str | None
+    """The column of `items` that names an item."""
+    item_columns: Sequence[str]
+    lacks: Sequence[str]
+    """Sentences on models whose lists are of other users."""
+    data: dict[str, Any] = field(default_factory=dict)
+    """The numbers of the page."""
+    stop: str = ""
+    """Why nothing is decided."""
+    decision: Any = None
+
+    @cached_property
+    def plain(self) -> Any:
+        """The `rec` without bounds, with answers in frames of Polars."""
+        return self.whole._candidates()._in_polars()  # noqa: SLF001  the methods of this room
+
+    @cached_property
+    def inputs(self) -> Inputs:
+        """The frames by their roles."""
+        found: Inputs = self.plain._inputs(None, self.metrics)  # noqa: SLF001
+        return found
+
+    @cached_property
+    def rec(self) -> Any:
+        """The same `rec` with users' values of all requested metrics collected."""
+        rec = self.plain._with(self.plain._context)._in_polars()  # noqa: SLF001
+        if self.inputs.folds is not None:  # whose values are of each fold
+            return rec
+        conventions = under_profile.asked(self.inputs.context, self.metrics)
+        over_k = [replace(one, k=k) for one in self.over_cutoffs for k in CUTOFFS]
+        by_rank = [replace(HIT_AT, k=k) for k in range(1, self.last_rank + 1)]
+        for more in (over_k, by_rank if self.of_users else []):
+            # a profile's library may have them without a cut-off alone
+            with suppress(RecframeError):
+                conventions += under_profile.asked(self.inputs.context, more)
+        if conventions:
+            home = under_profile.at_home(self.inputs)
+            rec._held = held_values(home, conventions, rec._run(), rec._kind.run)  # noqa: SLF001
+        return rec
+
+    @cached_property
+    def names(self) -> Names:
+        """The names of the models."""
+        return models_of(self.plain)
+
+    @property
+    def models(self) -> list[str]:
+        """The names of the models, one of all lists where none are bound."""
+        return self.names.order
+
+    @property
+    def of_users(self) -> list[Metric[...]]:
+        """The metrics of which users have values."""
+        return [metric for metric in self.metrics if not is_of_segment(metric)]
+
+    @property
+    def tested(self) -> list[Metric[...]]:
+        """The metrics whose differences can be tested."""
+        return [one for one in self.metrics if not (is_of_segment(one) and reason_without(one))]
+
+    @property
+    def over_cutoffs(self) -> list[Metric[...]]:
+        """The metrics that are drawn over the cut-off."""
+        cut = {one.name: replace(one, k=None) for one in self.of_users if one.k is not None}
+        return [*cut.values()][:MOST_CURVES]
+
+    @property
+    def k(self) -> int | None:
+        """The first cut-off."""
+        return next((metric.k for metric in self.metrics if metric.k is not None), None)
+
+    @property
+    def last_rank(self) -> int:
+        """The last rank of the chart of hits."""
+        return min(max((one.k or MOST_RANKS for one in self.metrics), default=1), MOST_RANKS)
+
+    @property
+    def how(self) -> Intervals:
+        """Options of intervals."""
+        return Intervals(self.level, self.cluster)
+
+    def plot(self, width: int, of: Any = None, highlight: Sequence[str] = ()) -> Any:
+        """Return charts of a width; of many models some stand out."""
+        few = len(self.models) <= MOST_COLOURED
+        return (of or self.rec).plot(width=width, highlight=[] if few else highlight)
+
+    def keep(self, name: str, result: pl.DataFrame) -> list[dict[str, Any]]:
+        """Return the rows of a result, which are numbers of the page."""
+        rows: list[dict[str, Any]] = result.drop("place", strict=False).to_dicts()
+        self.data[name] = rows
+        return rows
+
+    @cached_property
+    def summary(self) -> list[dict[str, Any]]:
+        """The rows of `summarize`, models by the value of the first metric, the best first."""
+        result = self.rec.summarize(self.metrics, **self.how._asdict())
+        if self.plain._kind.is_lazy:  # noqa: SLF001  whose calls tell nothing
+            home = one_of_each(under_profile.at_home(self.inputs))
+            tell(home, self.metrics, self.rec.evaluate(self.metrics), stream)
+        return self.by_value(self.keep("summary", keyed(self.rec, result)))
+
+    def by_value(self, rows: Sequence[dict[str, Any]], order: Sequence[Row] = ()) -> list[dict[str, Any]]:
+        """Return rows of models in the order of those of the summary, or of the values of the first metric."""
+        first, sign = self.metrics[0], sign_of(self.metrics[0]) or 1
+        known = [row for row in order or rows if row["metric"] == str(first)]
+        known = [row for row in known if row["value"] is not None]
+        ranked = [row["model"] for row in sorted(known, key=lambda row: -sign * row["value"])]
+        places = {model: place for place, model in enumerate(ranked)}
+        return sorted(rows, key=lambda row: places.get(row["model"], len(places)))
+
+    @cached_property
+    def bounds(self) -> str:
+        """The values of models that are bounds, in a sentence."""
+        names = self.whole._context.bounds  # noqa: SLF001
+        if not names or not self.metrics:
+            return ""
+        whole, named = self.whole._in_polars(), {*map(text_of, names)}  # noqa: SLF001
+        rows = keyed(whole, whole.evaluate(self.metrics[0], tidy=True)).to_dicts()
+        values = [f"{row['model']} {row['value']:.3f}" for row in rows if row["model"] in named]
+        return f"Bounds of {self.metrics[0]}, which are no candidates: {', '.join(values)}."
+
+    @cached_property
+    def findings(self) -> list[dict[str, Any]]:
+        """The findings of the audit with their meanings; none of folds, whose audit is that of the split."""
+        if self.inputs.folds is not None or not self.inputs.judged:
+            return []
+        found = self.plain.audit(self.k, by=[*self.columns] or None)
+        what = pl.col("check").replace_strict(meanings_of_checks(), default="", return_dtype=pl.String)
+        return self.keep("findings", found.with_columns(what=what))
+
+    def compared(self, baseline: str, metrics: Any, **more: Any) -> pl.DataFrame:
+        """Return comparisons of all models with one, not corrected, with their numbers of users."""
+        how: Mapping[str, Any] = {**self.how._asdict(), "margin": self.margin, "correction": None, **more}
+        found: pl.DataFrame = self.rec._compared([metrics], baseline, counts=True, **how)  # noqa: SLF001
+        return found
