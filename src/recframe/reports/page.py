@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from html import escape
 from importlib import import_module, resources
-from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -221,6 +220,4 @@ def _template() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # charts stand in rows, other parts one below the other
-    environment.filters["in_runs"] = lambda parts: groupby(parts, lambda one: one.kind)
     return environment.get_template("page.html.j2")
