@@ -208,8 +208,6 @@ class ResultsShown(Generic[F]):
         cluster: str | None = None,
         margin: float | None = None,
         title: str = "Recommendations, evaluated",
-        title_of: str | None = None,
-        item_columns: str | Sequence[str] | None = None,
         sections: str | Sequence[str] | None = None,
     ) -> Page:
         """Return a report: all of a result in one page, which a notebook shows and `.save("report.html")` writes.
@@ -235,8 +233,7 @@ class ResultsShown(Generic[F]):
             cluster: the column of clusters of users, as in `summarize`: intervals and verdicts are those of clusters.
             margin: a share of the baseline's value that does not matter, as in `compare`.
             title: what stands above the page.
-            title_of: the column of `items` that names an item; else one that is called title, name or the like.
-            item_columns: columns of `items` that stand as text beside each item of a case.
+            sections: the names of those to show: overview, comparison, segments, curves, cases, costs, audit, definitions.
 
         `.html` is the page's text, and `.data` its numbers as plain data, which stand in the page as JSON. A page holds
         the largest 30 segments of a column and some 100 kB of cases, so that it stays small whatever the number of rows.
@@ -258,8 +255,6 @@ class ResultsShown(Generic[F]):
         from recframe.reports.report import report  # noqa: PLC0415
 
         _check_text("title", title)
-        if title_of is not None:
-            _texts("title_of", [title_of])
         check_installed()
         rec: Any = self
         context = rec._context  # noqa: SLF001  the methods of this room are those of a Rec
@@ -282,8 +277,6 @@ class ResultsShown(Generic[F]):
             min_users=min_users,
             cluster=cluster,
             margin=margin,
-            title_of=title_of,
-            item_columns=_texts("item_columns", item_columns or []),
             lacks=sentences(asked.notes) if asked else [],
         )
 
@@ -310,10 +303,15 @@ def _tested(metrics: Sequence[Metric[...]]) -> tuple[list[Metric[...]], list[Met
 
 
 def _texts(name: str, given: object) -> list[str]:
-    """Return the names of columns of items."""
-    columns = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-    takes = "the name of a column of items, such as 'title'"
-    return [options.text(name, one, takes) for one in columns]
+    """Return the names of sections."""
+    columns = [given] if isinstance(given, str) else given
+    if isinstance(columns, Iterable):
+        found = [*columns]
+        if all(isinstance(one, str) for one in found):
+            return found
+        given = found[0] if len(found) == 1 else given
+    msg = f"{name}={shown(given)}: {name} takes a name or several, such as 'overview'"
+    raise RecframeError(msg)
 
 
 def _shown(

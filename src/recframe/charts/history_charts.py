@@ -32,7 +32,9 @@ from recframe.tracking.histories import OF_RUN
 
 MOST = 6
 """Most segments in one chart."""
-SUBTITLE = "Bands: intervals of the numbers. Triangles: numbers outside the band of the runs before."
+SUBTITLE = (
+    "Bands: intervals of the numbers. Triangles: numbers outside the band of the runs before."
+)
 
 
 def keys_of_changes(found: pl.DataFrame) -> list[str]:

@@ -12,9 +12,8 @@ import polars as pl
 from recframe.charts.formatting import number
 from recframe.charts.long_format import rows_of_lists, values_of_users, with_columns_of_items
 from recframe.charts.themes import ALL
-from recframe.errors import ColumnError, suggestion
 from recframe.frames.dtypes import as_text
-from recframe.frames.hints import FrameOf, Given, bind
+from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Segment
 from recframe.profiles import under_profile
 from recframe.reports.facts import Facts, sign_of
@@ -28,11 +27,11 @@ TITLES = ("title", "name", "item_title", "item_name", "product_name", "product_t
 
 
 class Line(NamedTuple):
-    """An item of a list: its rank, its name, what else is shown of it, and whether it is a hit."""
+    """An item of a list: its rank, its title or id, the id below a title, and whether it is a hit."""
 
     rank: str
     name: str
-    about: str = ""
+    id: str = ""
     is_hit: bool = False
 
 
@@ -60,25 +59,6 @@ class Cases(NamedTuple):
     kind = "cases"
 
 
-def item_columns(facts: Facts) -> list[str]:
-    """Return the columns of items that are shown, the title first; without a given title one that is called so."""
-    inputs = facts.inputs
-    columns = [] if inputs.items is None else inputs.sides["items"].columns
-    given = [Given("title_of", facts.title_of)] * (facts.title_of is not None)
-    for one in [*given, *(Given("item_columns", name) for name in facts.item_columns)]:
-        if inputs.items is None:
-            msg = f"{one} names a column of items, and there are none: {bind(items='items')}"
-            raise ColumnError(msg)
-        if one.value not in columns:
-            close = suggestion(str(one.value), columns)
-            msg = f"{one} is no column of {FrameOf('items')}{close}; it has {', '.join(map(repr, columns))}"
-            raise ColumnError(msg)
-    names = {str(one).casefold(): one for one in columns}
-    called = next((names[title] for title in TITLES if title in names), None)
-    titles = [facts.title_of or called] * bool(facts.title_of or called)
-    return [*titles, *facts.item_columns]
-
-
 def cases(facts: Facts, model: str, other: str | None) -> list[Case]:
     """Return cases of a model, and of its changes against another one."""
     rec, inputs, metric = facts.rec, facts.inputs, facts.of_users[0]
@@ -89,21 +69,17 @@ def cases(facts: Facts, model: str, other: str | None) -> list[Case]:
     users = chosen.select("user").unique()
     convention = under_profile.asked(inputs.context, [metric])[0]
     whole = replace(inputs, segments=(), context=convention.context)
-    rows = run(_with_items(rows_of_lists(whole, metric, users.lazy()), facts))
+    rows = run(_named(rows_of_lists(whole, metric, users.lazy()), inputs))
     rows = rows.with_columns(model=of_model).sort("model", "user", "rank", "item", nulls_last=True)
     lines = _lines(rows)
     if inputs.train is not None:
         train = inputs.train.select("user", "item").drop_nulls()
         train = train.filter(pl.col("user").is_in(users.to_series().implode()))
-        history = run(_with_items(train, facts)).with_columns(rank=None, hit=False, listed=None)
+        history = run(_named(train, inputs)).with_columns(rank=None, hit=False, listed=None)
         lines |= _lines(history.with_columns(model=pl.lit("")), last=True)
-    # NOTE: of two models alone, one has no list of a user whose value stands for a missing list
-    parts = {"List": (model, True), "Relevant, but missed": (model, False), "History": ("", None)}
-    if other is not None:
-        parts = {f"List of {model}": (model, True), f"List of {other}": (other, True), **parts}
-        del parts["List"]
-    if inputs.train is None:
-        del parts["History"]
+    parts: dict[str, Any] = {f"List of {one}": (one, True) for one in (model, other) if one}
+    parts["Relevant, but missed"] = (model, False)
+    parts |= {} if inputs.train is None else {"History, the last first": ("", None)}
     made = []
     for row in chosen.with_columns(name=as_text(pl.col("user"), chosen.schema["user"])).to_dicts():
         value = f"{metric} {number(row['value'])}"
@@ -137,24 +113,24 @@ def _chosen(values: pl.DataFrame, model: str, other: str | None, sign: int) -> p
     return pl.concat(found)
 
 
-def _with_items(rows: pl.LazyFrame, facts: Facts) -> pl.LazyFrame:
-    """Return rows with the text of their items in `name`, and what else is shown of them in `about`."""
-    names = item_columns(facts)
-    segments = [Segment(f"column {place}", name, "items") for place, name in enumerate(names)]
-    rows = with_columns_of_items(rows, facts.inputs, segments)
+def _named(rows: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
+    """Return rows with the text of their items in `id`, and their titles in `name`."""
+    columns = [] if inputs.items is None else inputs.sides["items"].columns
+    names = {str(one).casefold(): one for one in columns}
+    titles = [Segment("name", names[title], "items") for title in TITLES if title in names][:1]
+    rows = with_columns_of_items(rows, inputs, titles)
     schema = rows.collect_schema()
-    inside = ["item", *(segment.inside for segment in segments)]
-    texts = [as_text(pl.col(name), schema[name]).str.head(LONGEST) for name in inside]
-    if len(names) > len(facts.item_columns):
-        texts = [pl.coalesce(texts[1], texts[0]), texts[0], *texts[2:]]
-    about = pl.concat_list(pl.lit(""), *texts[1:]).list.drop_nulls().list.join(" ")
-    return rows.with_columns(name=texts[0], about=about.str.strip_chars())
+    item, *title = (
+        as_text(pl.col(one), schema[one]).str.head(LONGEST)
+        for one in ["item", "name"][: 1 + len(titles)]
+    )
+    return rows.with_columns(id=item if title else pl.lit(""), name=pl.coalesce(*title, item))
 
 
 def _lines(rows: pl.DataFrame, *, last: bool = False) -> dict[Any, list[Line]]:
     """Return the lines of each model and user, those of listed and of missed items apart; or the last ones first."""
     found: dict[Any, list[Line]] = defaultdict(list)
-    columns = rows.select("model", "user", "listed", "rank", "name", "about", "hit").rows()
-    for *key, rank, name, about, hit in columns[:: -1 if last else 1]:
-        found[tuple(key)].append(Line("" if rank is None else f"{rank:g}", name, about, hit))
+    columns = rows.select("model", "user", "listed", "rank", "name", "id", "hit").rows()
+    for *key, rank, name, item, hit in columns[:: -1 if last else 1]:
+        found[tuple(key)].append(Line("" if rank is None else f"{rank:g}", name, item, hit))
     return found

@@ -15,7 +15,7 @@ from recframe.charts.history_charts import keys_of_changes, splits_of, timeline
 from recframe.charts.themes import ALL, Look
 from recframe.errors import ColumnError, RecframeError, shown, suggestion
 from recframe.reports.page import Page, Section, Text, figure
-from recframe.reports.tables import MARKS, Cell, Column, Row, Table, cut, measured
+from recframe.reports.tables import Cell, Column, Row, Table, cut, measured
 from recframe.tracking.changed_runs import CHANGED, FEWEST, LEVEL, WINDOW, changed, kind_of
 
 MOST_CHARTS = 12
@@ -23,9 +23,9 @@ MOST_CHARTS = 12
 CHANGES = (
     Column("as of"),
     Column("metric"),
-    Column("value", "number", "the number, and below it its interval"),
-    Column("expected", "number", "the mean of the runs before, and below it their band"),
-    Column("change", "number", "the value minus what is expected"),
+    Column("value", "number"),
+    Column("expected", "number"),
+    Column("change", "number"),
     Column("note", "text more"),
 )
 
@@ -72,7 +72,10 @@ def dashboard(
     rows = [_numbered(row, keys, model) for row in found.to_dicts()]
     last = {row["name"]: row["as_of"] for row in rows}
     newest = [row for row in rows if row["as_of"] == last[row["name"]]]
-    times, n_runs = [row["as_of"] for row in rows], len({(row["as_of"], row["name"]) for row in rows})
+    times, n_runs = (
+        [row["as_of"] for row in rows],
+        len({(row["as_of"], row["name"]) for row in rows}),
+    )
     changes = [row for row in reversed(rows) if row["verdict"] == CHANGED]
     first, latest = (_time(end) for end in (min(times), max(times)))
     return Page(
@@ -115,12 +118,14 @@ def _newest(rows: Sequence[Row]) -> Section:
     """Return the numbers of the newest run, a row for each model and segment."""
     metrics = [*dict.fromkeys(row["metric"] for row in rows)]
     lines = []
-    for users, of in groupby(sorted(rows, key=lambda row: "=" in row["users"]), lambda row: row["users"]):
+    for users, of in groupby(
+        sorted(rows, key=lambda row: "=" in row["users"]), lambda row: row["users"]
+    ):
         by_metric = {row["metric"]: row for row in of}
         cells = [Cell(users)]
         for metric in metrics:
             row = by_metric.get(metric)
-            mark = MARKS[CHANGED] if row and row["verdict"] == CHANGED else ""
+            mark = "warning" if row and row["verdict"] == CHANGED else ""
             cells.append(measured(row, mark=mark) if row else Cell(NONE))
         lines.append(cells)
     columns = [Column("users"), *(Column(metric, "number") for metric in metrics)]
@@ -158,7 +163,9 @@ def _over_time(found: pl.DataFrame, model: str) -> Section:
     for place, metric in enumerate(metrics[:MOST_CHARTS]):
         by = splits_of(found, metric, model)[0]
         drawn = (found, metric, model, by)
-        parts.append(figure(f"chart-{place}", lambda width, of=drawn: timeline(*of, Look("light", width))))
+        parts.append(
+            figure(f"chart-{place}", lambda width, of=drawn: timeline(*of, Look("light", width)))
+        )
     left = ", ".join(metrics[MOST_CHARTS:])
     parts += [Text([f"Without a chart: {left}."])] * bool(left)
     return Section("over-time", "Over time", "", parts)

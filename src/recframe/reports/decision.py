@@ -7,6 +7,7 @@ corrected for the models, by Holm; so are the segments of one pair.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,9 +15,9 @@ from typing import Any
 
 import polars as pl
 
-from recframe.charts.formatting import TIMES, counted, listed, number, per_cent, signed
+from recframe.charts.formatting import counted, listed, number, per_cent, signed
 from recframe.charts.long_format import keyed
-from recframe.errors import RecframeError, short
+from recframe.errors import RecframeError, RecframeWarning, short
 from recframe.reports.facts import Facts, sign_of
 from recframe.reports.tables import Row
 
@@ -24,11 +25,6 @@ SHOWN = ("better", "worse", "higher", "lower")
 """Verdicts of a significant difference."""
 MOST_CONTRARY = 2
 """Most metrics that say the contrary, by name."""
-COSTS = {
-    "coverage": "{} shows {} of the catalogue, {} {}",
-    "popularity_lift": "{} shows items {} more popular than its users' own, {} {}",
-}
-"""What a model costs, by metric."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +58,6 @@ class Decision:
         return str(self.ahead[0]["baseline"])
 
     @property
-    def role(self) -> str:
-        """What the runner-up is."""
-        return "baseline" if self.runner_up == self.baseline else "runner-up"
-
-    @property
     def named(self) -> list[str]:
         """Best, runner-up and baseline."""
         return list(dict.fromkeys(filter(None, [self.best, self.runner_up, self.baseline])))
@@ -77,30 +68,41 @@ class Decision:
         rows = [self.ahead[0], *(self.above[one] for one in self.above if one == self.best)]
         return all(row["verdict"] == "better" for row in rows)
 
-    def text(self, costs: Sequence[Row]) -> str:
-        """Return the decision in sentences."""
-        gains = self._gains() if self.is_shown else []
-        costs_of = "; ".join([*gains, *self._costs(costs)])
+    def text(self, shares: Mapping[str, float]) -> str:
+        """Return the decision in sentences; `shares` are those of the catalogue that models show."""
+        more = [*self._gains(), *self._costs(shares)] if self.is_shown else []
         # not a model's name
-        costs_of = costs_of.replace("it ", "It ", 1) if costs_of.startswith("it ") else costs_of
-        return " ".join(filter(None, [self._verdict(), self._contrary(), costs_of + "." * bool(costs_of)]))
+        costs = (
+            "; ".join(more).replace("it ", "It ", 1)
+            if more and more[0][:3] == "it "
+            else "; ".join(more)
+        )
+        return " ".join(
+            filter(None, [self._verdict(), self._contrary(), costs + "." * bool(costs)])
+        )
 
     def _verdict(self) -> str:
         """Return what to do, and why."""
-        best, ahead, above = short(self.best), self.ahead[0], self.above.get(self.best)
-        beaten = f"the {self.role}, {short(self.runner_up)}, {self._by(ahead)}"
-        if self.best == self.baseline and self.is_shown:
-            return f"Keep {best}, the baseline. It beats {beaten}."
+        ahead, above, old = self.ahead[0], self.above.get(self.best), short(self.baseline or "")
+        best, other = short(self.best), short(self.runner_up)
+        role = "baseline" if self.runner_up == self.baseline else "runner-up"
+        beaten = f"the {role}, {other}, {self._by(ahead)}"
         if self.best == self.baseline:
-            return f"Keep {best}, the baseline. No model is shown to beat it: {self._open(ahead)}."
-        old = short(self.baseline or "")
+            why = (
+                f"It beats {beaten}"
+                if self.is_shown
+                else f"No model is shown to beat it: {self._open(ahead)}"
+            )
+            return f"Keep {best}, the baseline. {why}."
         if self.is_shown:
-            also = f" and the baseline, {old}, {self._by(above, again=True)}" if above else ""
+            also = f" and the baseline, {old}, {self._by(above)}" if above else ""
             return f"Ship {best}. It beats {beaten}{also}."
         better = [row for row in self.above.values() if row["verdict"] == "better"]
         if better and ahead["verdict"] != "better":
             names = " or ".join(short(str(row["model"])) for row in better)
-            by = listed([f"{short(str(row['model']))} beats it {self._by(row)}" for row in better])
+            by = " and ".join(
+                f"{short(str(row['model']))} beats it {self._by(row)}" for row in better
+            )
             return f"Replace {old}, the baseline, by {names}: {by}. But {self._open(ahead)}{self._split()}."
         if above and ahead["verdict"] == "better":
             return f"Do not decide on this: {self._open(above)}. {best} beats {beaten}."
@@ -118,41 +120,37 @@ class Decision:
         gain, ends = self.gain(row)
         return write(gain, ends), " to ".join(number(end, ends) for end in ends) or "no interval"
 
-    def _by(self, row: Row, *, again: bool = False) -> str:
+    def _by(self, row: Row) -> str:
         """Return by how much a model is ahead: by 13 % in ndcg@10 (0.038, 95 % interval 0.030 to 0.046)."""
         gain, ends = self.written(row)
-        lower = " lower" if self.signs[row["metric"]] < 0 else ""
-        interval, metric = f"{self.level * 100:.10g} % interval {ends}", f" in {self.metric}"
-        interval, metric = (ends, "") if again else (interval, metric)
-        relative = row["relative"]
-        if relative is None:
-            return f"by {gain}{lower}{metric} ({interval})"
-        size = f"by {per_cent(abs(relative))}{metric}"
-        if relative >= TIMES:
-            size = f"with {1 + relative:,.0f} x its {self.metric}"
-        return f"{size} ({gain}{lower}, {interval})"
+        lower = " lower" if self.signs[self.metric] < 0 else ""
+        interval = f"{self.level * 100:.10g} % interval {ends}"
+        if row["relative"] is None:
+            return f"by {gain}{lower} in {self.metric} ({interval})"
+        return f"by {per_cent(abs(row['relative']))} in {self.metric} ({gain}{lower}, {interval})"
 
     def _open(self, row: Row) -> str:
         """Return why neither of two models is shown to be better."""
-        pair = f"{short(str(row['model']))} and {short(str(row['baseline']))}"
-        users, verdict = counted(row["n_users"], "user"), row["verdict"]
+        pair, verdict = (
+            f"{short(str(row['model']))} and {short(str(row['baseline']))}",
+            row["verdict"],
+        )
+        users, numbers = counted(row["n_users"], "user"), f"({', '.join(self.written(row))})"
         if row["n_users"] and row["ties"] == row["n_users"]:
             return f"{pair} have the same {self.metric} for each of {users}"
-        numbers = f"({', '.join(self.written(row))})"
-        few = "there are too few clusters" if "clusters" in (row["note"] or "") else f"{users} are too few"
-        within = f"within {100 * (self.margin or 0):.3g} %"
-        by_verdict = {
-            "few": f"{few} to tell {pair} apart in {self.metric}",
-            "worse": f"{pair} differ either way: the first has the better {self.metric}, but is worse for {users} with both values",
-            "same": f"{pair} are the same in {self.metric}, {within}",
-            "not worse": f"{pair} cannot be told apart in {self.metric}; the first is not worse, {within}",
-        }
-        if verdict in by_verdict:
-            return f"{by_verdict[verdict]} {numbers}"
-        why = f"{pair} cannot be told apart in {self.metric} {numbers}{_reason(row)}"
-        if self.users_needed is None or row is not self.ahead[0]:
-            return why
-        return f"{why}; some {float(f'{self.users_needed:.2g}'):,.0f} users would"
+        if verdict == "worse":
+            return (
+                f"{pair} differ either way: the first has the better {self.metric}, but is worse for {users} "
+                f"with both values {numbers}"
+            )
+        within = (
+            f", within {100 * (self.margin or 0):.3g} %" if verdict in {"same", "not worse"} else ""
+        )
+        is_same = "are the same" if verdict == "same" else "cannot be told apart"
+        note = f": {row['note']}" if row["note"] else ""
+        needed = self.users_needed if row is self.ahead[0] else None
+        more = "" if needed is None else f"; some {float(f'{needed:.2g}'):,.0f} users would"
+        return f"{pair} {is_same} in {self.metric}{within} {numbers}{note}{more}"
 
     def _split(self) -> str:
         """Return for whom each of two models is better, where that is shown."""
@@ -164,8 +162,12 @@ class Decision:
 
     def _contrary(self) -> str:
         """Return the metrics that say the contrary: those whose interval lies below 0."""
-        against = [row for row in self.ahead[1:] if self.gain(row)[1][1:] and self.gain(row)[1][1] < 0]
-        names = [f"{row['metric']} ({', '.join(self.written(row))})" for row in against[:MOST_CONTRARY]]
+        against = [
+            row for row in self.ahead[1:] if self.gain(row)[1][1:] and self.gain(row)[1][1] < 0
+        ]
+        names = [
+            f"{row['metric']} ({', '.join(self.written(row))})" for row in against[:MOST_CONTRARY]
+        ]
         more = len(against) - MOST_CONTRARY
         names += [counted(more, "more metric")] if more > 0 else []
         says = "says" if len(against) == 1 else "say"
@@ -188,52 +190,53 @@ class Decision:
     def _segment(self, row: Row) -> str:
         return f"{short(row['by'])} {short(row['segment'])} ({self.written(row, signed)[0]})"
 
-    def _costs(self, costs: Sequence[Row]) -> list[str]:
-        """Return how much of the catalogue best and runner-up show, or else how popular their items are."""
-        who = "it" if self.is_shown else short(self.best)
-        for name, phrase in COSTS.items():
-            rows = [row for row in costs if row["metric"].partition("@")[0] == name]
-            values = {row["model"]: row["value"] for row in rows if row["value"] is not None}
-            if {self.best, self.runner_up} <= {*values}:
-                of_best, of_other = (per_cent(values[one]) for one in (self.best, self.runner_up))
-                return [phrase.format(who, of_best, short(self.runner_up), of_other)]
-        return []
+    def _costs(self, shares: Mapping[str, float]) -> list[str]:
+        """Return how much of the catalogue best and runner-up show."""
+        if not {self.best, self.runner_up} <= {*shares}:
+            return []
+        of_best, of_other = (per_cent(shares[one]) for one in (self.best, self.runner_up))
+        return [f"it shows {of_best} of the catalogue, {short(self.runner_up)} {of_other}"]
 
 
 def decided(facts: Facts) -> Decision | None:
     """Return the decision between candidates; None where two are not known, or none is better."""
-    signs = {str(one): sign_of(one) for one in facts.tested}
-    first, baseline = facts.metrics[0], facts.baseline
-    rows = [row for row in facts.summary if row["metric"] == str(first) and row["value"] is not None]
-    known = [row for row in rows if row["model"] != facts.names.none]
-    if len(known) < 2 or not signs.get(str(first)):  # noqa: PLR2004  a pair
+    if not facts.metrics or facts.metrics[0] not in facts.tested or not sign_of(facts.metrics[0]):
         return None
-    best_value = known[0]["value"]
-    # of equal ones the baseline
-    known.sort(key=lambda row: row["value"] == best_value and row["model"] != baseline)
-    known.sort(key=lambda row: -signs[str(first)] * row["value"])
-    best, runner_up = (row["model"] for row in known[:2])
-    pair = keyed(facts.rec, facts.compared(runner_up, facts.tested)).filter(pl.col("model") == best)
-    decides = pl.col("metric") == str(first)
-    pair = pl.concat([pair.filter(decides), corrected(pair.filter(~decides), facts.level)])
-    ahead = [row for row in pair.to_dicts() if signs[row["metric"]]]
-    above = {}
-    if baseline not in {None, best, runner_up}:
-        found = corrected(facts.compared(str(baseline), first), facts.level)
-        above = {row["model"]: row for row in keyed(facts.rec, found).to_dicts()}
-        above = {one: above[one] for one in (best, runner_up)}
-    needed = _users_needed(facts, ahead[0]) if ahead[0]["verdict"] == "open" else None
-    by_column = _by_column(facts, best, runner_up)
-    segments = [
-        {**row, "by": name}
-        for name, of in by_column.items()
-        for row in keyed(facts.rec, of).to_dicts()
+    signs, first, baseline = (
+        {str(one): sign_of(one) for one in facts.tested},
+        facts.metrics[0],
+        facts.baseline,
+    )
+    known = [
+        row for row in facts.summary if row["metric"] == str(first) and row["value"] is not None
     ]
-    sign = signs[str(first)]
-    segments.sort(key=lambda row: (row["difference"] is None, sign * (row["difference"] or 0)))
-    facts.data |= {"ahead": ahead, "segments": segments}
+    best, runner_up, *_ = [row["model"] for row in known if row["model"] != facts.names.none] + [
+        "",
+        "",
+    ]
+    if not runner_up:
+        return None
+    # what is told of a call is told by those of the sections
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RecframeWarning)
+        pair = keyed(facts.rec, facts.compared(runner_up, facts.tested)).filter(
+            pl.col("model") == best
+        )
+        decides = pl.col("metric") == str(first)
+        pair = pl.concat([pair.filter(decides), corrected(pair.filter(~decides), facts.level)])
+        ahead, above = [row for row in pair.to_dicts() if signs[row["metric"]]], {}
+        if baseline not in {None, best, runner_up}:
+            found = corrected(facts.compared(baseline, first), facts.level)
+            above = {row["model"]: row for row in keyed(facts.rec, found).to_dicts()}
+        needed = _users_needed(facts, ahead[0]) if ahead[0]["verdict"] == "open" else None
+        by_column = _by_column(facts, best, runner_up)
+    above = {one: above[one] for one in (best, runner_up) if above}
+    each = [keyed(facts.rec, of).with_columns(by=pl.lit(name)) for name, of in by_column.items()]
+    sign, rows = signs[str(first)], [row for of in each for row in of.to_dicts()]
+    rows.sort(key=lambda row: (row["difference"] is None, sign * (row["difference"] or 0)))
+    facts.data |= {"ahead": ahead, "segments": rows}
     how = (facts.level, facts.margin, baseline)
-    return Decision(str(first), signs, *how, ahead, above, needed, by_column, segments)
+    return Decision(str(first), signs, *how, ahead, above, needed, by_column, rows)
 
 
 def corrected(rows: pl.DataFrame, level: float) -> pl.DataFrame:
@@ -270,15 +273,3 @@ def _users_needed(facts: Facts, ahead: Row) -> int | None:
         n: int | None = needed["users_needed"].max()  # type: ignore[assignment]
         return n if n and n > ahead["n_users"] else None
     return None
-
-
-def _reason(row: Row) -> str:
-    """Return why a difference is not shown though its interval leaves 0 out."""
-    from recframe.statistics.comparison import SELECTED  # noqa: PLC0415  NumPy is an extra
-
-    low, high = row["difference_low"], row["difference_high"]
-    if low is None or high is None or low <= 0 <= high:
-        return ""
-    if row["n_unpaired"] > SELECTED * (row["n_users"] + row["n_unpaired"]):
-        return ", since too many users have a value of only one of them"
-    return f", since only {counted(row['n_differ'], 'user')} differ"

@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from recframe.audit.report import meanings_of_checks, tell
 from recframe.charts.long_format import Intervals, Names, keyed, models_of
-from recframe.charts.themes import MOST_COLOURED
 from recframe.charts.value_charts import HIT_AT
 from recframe.errors import RecframeError
 from recframe.evaluation.caching import held_values
@@ -24,11 +23,14 @@ from recframe.frames.dtypes import text_of
 from recframe.frames.inputs import Inputs
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
-from recframe.reports.tables import Row
+
+if TYPE_CHECKING:
+    from recframe.reports.decision import Decision
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 """The cut-offs of curves."""
 MOST_CURVES, MOST_RANKS = 2, 20
+Rows = list[dict[str, Any]]
 
 
 def sign_of(metric: Metric[...]) -> int:
@@ -53,32 +55,31 @@ class Facts:
     """Fewest users of a segment that is judged."""
     cluster: str | None
     margin: float | None
-    title_of: str | None
-    """The column of `items` that names an item."""
-    item_columns: Sequence[str]
     lacks: Sequence[str]
     """Sentences on models whose lists are of other users."""
     data: dict[str, Any] = field(default_factory=dict)
     """The numbers of the page."""
     stop: str = ""
     """Why nothing is decided."""
-    decision: Any = None
+    decision: Decision | None = None
+    places: dict[str, int] = field(default_factory=dict)
+    """The places of the models by the first metric."""
 
-    @cached_property
-    def plain(self) -> Any:
-        """The `rec` without bounds, with answers in frames of Polars."""
-        return self.whole._candidates()._in_polars()  # noqa: SLF001  the methods of this room
+    def __post_init__(self) -> None:
+        """Note what is asked, and the names of the models."""
+        self.plain = self.whole._candidates()._in_polars()  # noqa: SLF001  the methods of this room
+        self.inputs: Inputs = self.plain._inputs(None, self.metrics)  # noqa: SLF001
+        self.rec = self._holding()
+        self.names: Names = models_of(self.plain)
+        self.models = self.names.order
+        metrics = [str(metric) for metric in self.metrics]
+        self.data |= {"metrics": metrics, "models": self.models, "baseline": self.baseline}
+        self.data |= {"by": self.by, "level": self.level, "cluster": self.cluster}
+        self.data |= {"summary": [], "findings": []}
 
-    @cached_property
-    def inputs(self) -> Inputs:
-        """The frames by their roles."""
-        found: Inputs = self.plain._inputs(None, self.metrics)  # noqa: SLF001
-        return found
-
-    @cached_property
-    def rec(self) -> Any:
-        """The same `rec` with users' values of all requested metrics collected."""
-        rec = self.plain._with(self.plain._context)._in_polars()  # noqa: SLF001
+    def _holding(self) -> Any:
+        """Return the same `rec` with users' values of all that is drawn collected."""
+        rec = self.whole._candidates()._in_polars()  # noqa: SLF001
         if self.inputs.folds is not None:  # whose values are of each fold
             return rec
         conventions = under_profile.asked(self.inputs.context, self.metrics)
@@ -92,16 +93,6 @@ class Facts:
             home = under_profile.at_home(self.inputs)
             rec._held = held_values(home, conventions, rec._run(), rec._kind.run)  # noqa: SLF001
         return rec
-
-    @cached_property
-    def names(self) -> Names:
-        """The names of the models."""
-        return models_of(self.plain)
-
-    @property
-    def models(self) -> list[str]:
-        """The names of the models, one of all lists where none are bound."""
-        return self.names.order
 
     @property
     def of_users(self) -> list[Metric[...]]:
@@ -134,40 +125,54 @@ class Facts:
         """Options of intervals."""
         return Intervals(self.level, self.cluster)
 
-    def plot(self, width: int, of: Any = None, highlight: Sequence[str] = ()) -> Any:
-        """Return charts of a width; of many models some stand out."""
-        few = len(self.models) <= MOST_COLOURED
-        return (of or self.rec).plot(width=width, highlight=[] if few else highlight)
+    @property
+    def about(self) -> dict[str, str]:
+        """Names and values below the headline."""
+        users = max((row["n_users"] for row in self.data["summary"]), default=0)
+        found = {"Users": f"{users:,}" if users else "", "Models": f"{len(self.models):,}"}
+        found |= {"Baseline": self.baseline or "", "Segments by": ", ".join(self.by)}
+        found |= {"Conventions of": self.inputs.context.profile or "", "Intervals": self.how.words}
+        return {name: value for name, value in found.items() if value}
 
-    def keep(self, name: str, result: pl.DataFrame) -> list[dict[str, Any]]:
+    def is_bound(self, role: str) -> bool:
+        """Return whether a frame or a column is bound."""
+        models, truth = len(self.models) > 1, bool(self.metrics)
+        known = {"model": models, "by": bool(self.by), "truth": truth}
+        return known[role] if role in known else getattr(self.inputs, role) is not None
+
+    def keep(self, name: str, result: pl.DataFrame) -> Rows:
         """Return the rows of a result, which are numbers of the page."""
-        rows: list[dict[str, Any]] = result.drop("place", strict=False).to_dicts()
+        rows: Rows = result.drop("place", strict=False).to_dicts()
         self.data[name] = rows
         return rows
 
     @cached_property
-    def summary(self) -> list[dict[str, Any]]:
+    def summary(self) -> Rows:
         """The rows of `summarize`, models by the value of the first metric, the best first."""
+        if not self.metrics:
+            return []
         result = self.rec.summarize(self.metrics, **self.how._asdict())
         if self.plain._kind.is_lazy:  # noqa: SLF001  whose calls tell nothing
             home = one_of_each(under_profile.at_home(self.inputs))
             tell(home, self.metrics, self.rec.evaluate(self.metrics), stream)
-        return self.by_value(self.keep("summary", keyed(self.rec, result)))
+        rows = self.keep("summary", keyed(self.rec, result))
+        sign = sign_of(self.metrics[0]) or 1
+        firsts = [row for row in rows if row["metric"] == str(self.metrics[0])]
+        # of equal ones the baseline is the first
+        firsts.sort(key=lambda row: row["model"] != self.baseline)
+        firsts.sort(key=lambda row: (row["value"] is None, -sign * (row["value"] or 0)))
+        self.places = {row["model"]: place for place, row in enumerate(firsts)}
+        return self.by_value(rows)
 
-    def by_value(self, rows: Sequence[dict[str, Any]], order: Sequence[Row] = ()) -> list[dict[str, Any]]:
-        """Return rows of models in the order of those of the summary, or of the values of the first metric."""
-        first, sign = self.metrics[0], sign_of(self.metrics[0]) or 1
-        known = [row for row in order or rows if row["metric"] == str(first)]
-        known = [row for row in known if row["value"] is not None]
-        ranked = [row["model"] for row in sorted(known, key=lambda row: -sign * row["value"])]
-        places = {model: place for place, model in enumerate(ranked)}
-        return sorted(rows, key=lambda row: places.get(row["model"], len(places)))
+    def by_value(self, rows: Rows) -> Rows:
+        """Return rows of models in the order of the values of the first metric, the best first."""
+        return sorted(rows, key=lambda row: self.places.get(row["model"], 0))
 
     @cached_property
     def bounds(self) -> str:
         """The values of models that are bounds, in a sentence."""
         names = self.whole._context.bounds  # noqa: SLF001
-        if not names or not self.metrics:
+        if not names:
             return ""
         whole, named = self.whole._in_polars(), {*map(text_of, names)}  # noqa: SLF001
         rows = keyed(whole, whole.evaluate(self.metrics[0], tidy=True)).to_dicts()
@@ -175,16 +180,20 @@ class Facts:
         return f"Bounds of {self.metrics[0]}, which are no candidates: {', '.join(values)}."
 
     @cached_property
-    def findings(self) -> list[dict[str, Any]]:
+    def findings(self) -> Rows:
         """The findings of the audit with their meanings; none of folds, whose audit is that of the split."""
         if self.inputs.folds is not None or not self.inputs.judged:
             return []
         found = self.plain.audit(self.k, by=[*self.columns] or None)
-        what = pl.col("check").replace_strict(meanings_of_checks(), default="", return_dtype=pl.String)
+        what = pl.col("check").replace_strict(
+            meanings_of_checks(), default="", return_dtype=pl.String
+        )
         return self.keep("findings", found.with_columns(what=what))
 
-    def compared(self, baseline: str, metrics: Any, **more: Any) -> pl.DataFrame:
+    def compared(self, baseline: str | None, metrics: Any, **more: Any) -> pl.DataFrame:
         """Return comparisons of all models with one, not corrected, with their numbers of users."""
-        how: Mapping[str, Any] = {**self.how._asdict(), "margin": self.margin, "correction": None, **more}
-        found: pl.DataFrame = self.rec._compared([metrics], baseline, counts=True, **how)  # noqa: SLF001
+        how: Mapping[str, Any] = {**self.how._asdict(), "margin": self.margin, "correction": None}
+        found: pl.DataFrame = self.rec._compared(
+            [metrics], baseline, counts=True, **{**how, **more}
+        )  # noqa: SLF001
         return found

@@ -53,22 +53,6 @@ class Text(NamedTuple):
     kind = "text"
 
 
-class Tile(NamedTuple):
-    """A number to see first: its title, the number, a line below it, and its style."""
-
-    title: str
-    text: str
-    small: str = ""
-    mark: str = ""
-
-
-class Tiles(NamedTuple):
-    """A few numbers side by side."""
-
-    tiles: Sequence[Tile]
-    kind = "tiles"
-
-
 class Section(NamedTuple):
     """Part of a page: HTML id, heading, first sentence and parts."""
 
@@ -165,7 +149,9 @@ def check_ending(path: str) -> None:
 
 def in_json(value: Any) -> str:
     """Return JSON that ends no element of a page, whatever its texts are; numbers that JSON has no word for are null."""
-    text = json.dumps(_mapped(value, _finite), ensure_ascii=False, separators=(",", ":"), default=str)
+    text = json.dumps(
+        _mapped(value, _finite), ensure_ascii=False, separators=(",", ":"), default=str
+    )
     # what JSON itself writes of these signs stands in texts alone
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from recframe.charts.formatting import NONE, count, listed, number, p_value, signed, signed_share
-from recframe.metrics.language.definition import Metric
+from recframe.charts.formatting import NONE, count, number, p_value, signed, signed_share
 
 Row = Mapping[str, Any]
-MOST_NOTES = 5
 MOST_ROWS = 60
 """Most rows of a table; a note counts the omitted ones."""
-MARKS = {
-    **dict.fromkeys(("better", "not worse"), "better"),
-    **dict.fromkeys(("worse", "not better"), "worse"),
-    **dict.fromkeys(("same", "higher", "lower", "as before"), "same"),
-    "changed": "warning",
-}
+MARKS = {"better": "better", "not worse": "better", "worse": "worse", "not better": "worse"}
 """The looks of verdicts, by their words; others are open."""
 VERDICTS = (
     "Verdicts: paired t-test, Holm-corrected for the rows of this table. Open means that the data cannot tell, "
@@ -35,12 +28,11 @@ class Cell(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column of a table: its title, its kind, and what the title means."""
+    """A column of a table."""
 
     title: str
     kind: str = "text"
     """ "text", "number" or "verdict"; with " more" it is left out where there is little room."""
-    told: str = ""
 
 
 class Table(NamedTuple):
@@ -53,18 +45,14 @@ class Table(NamedTuple):
     kind = "table"
 
 
-def measured(row: Row, name: str = "value", write: Callable[..., str] = number, mark: str = "") -> Cell:
+def measured(
+    row: Row, name: str = "value", write: Callable[..., str] = number, mark: str = ""
+) -> Cell:
     """Return a row's number with its interval, to two digits of half its width."""
     ends = [row.get(f"{name}_{end}") for end in ("low", "high")]
     if None in ends:
         return Cell(write(row[name]), "", mark)
     return Cell(write(row[name], ends), " to ".join(write(end, ends) for end in ends), mark)
-
-
-def with_interval(row: Row) -> str:
-    """Return a row's value with its interval in brackets."""
-    cell = measured(row)
-    return cell.text + (f" ({cell.small})" if cell.small else "")
 
 
 def cut(table: Table, more: str = "{:,} more rows are not shown.") -> Table:
@@ -74,73 +62,71 @@ def cut(table: Table, more: str = "{:,} more rows are not shown.") -> Table:
     return table._replace(rows=table.rows[:MOST_ROWS], notes=notes)
 
 
-def noted(rows: Iterable[tuple[str | None, str]]) -> list[str]:
-    """Return each note once, behind its subjects, of rows of a note or None and a subject."""
-    subjects: dict[str, dict[str, None]] = {}
-    for note, subject in rows:
-        if note:
-            subjects.setdefault(note, {})[subject] = None
-    lines = [f"{listed([*about])}: {note}." for note, about in subjects.items()]
-    left = len(lines) - MOST_NOTES
-    return lines[:MOST_NOTES] + [f"{left:,} more notes are in the numbers of this page."] * (left > 0)
-
-
-def values_table(rows: Sequence[Row], metrics: Sequence[Metric[...]], caption: str, *, bold: bool) -> Table:
-    """Return models by metrics, of some the best values in bold, and the number of users."""
-    columns, lines = [Column("model")], {row["model"]: [Cell(row["model"])] for row in rows}
-    for metric in metrics:
-        direction, (low, high) = metric.direction, metric.range
-        better = f", {direction} is better" if direction else ""
-        columns.append(Column(str(metric), "number", f"{low:g} to {high:g}{better}"))
-        of = [row for row in rows if row["metric"] == str(metric)]
-        known = [row["value"] for row in of if row["value"] is not None and direction and bold]
-        best = (min if direction == "lower" else max)(known, default=None)
-        for row in of:
-            is_best = known and row["value"] == best
-            lines[row["model"]].append(measured(row, mark="best" if is_best else ""))
-    n = {row["model"]: row.get("n_users") for row in reversed(rows)}
-    if None not in n.values():
+def values_table(
+    rows: Sequence[Row], metrics: Sequence[str], caption: str, best: Collection[Row] = ()
+) -> Table:
+    """Return models by metrics, the best values in bold, and the number of users."""
+    lines = {row["model"]: [Cell(row["model"])] for row in rows}
+    for row in sorted(rows, key=lambda row: metrics.index(row["metric"])):
+        lines[row["model"]].append(measured(row, mark="best" if row in best else ""))
+    columns = [Column("model"), *(Column(metric, "number") for metric in metrics)]
+    if "n_users" in rows[0]:
         columns.append(Column("users", "number"))
-        lines = {model: [*line, Cell(count(n[model]))] for model, line in lines.items()}
-    return Table(caption, columns, [*lines.values()], ["Bold: the best value."] * bold)
+        for row in rows:
+            if row["metric"] == metrics[0]:
+                lines[row["model"]].append(Cell(count(row["n_users"])))
+    return Table(caption, columns, [*lines.values()], ["Bold: the best value."] * bool(best))
 
 
 DIFFERENCES = (
-    Column("difference", "number", "mean over users with both values, and its interval"),
-    Column("relative", "number", "difference over the other model's value"),
+    Column("model and metric"),
+    Column("difference", "number"),
+    Column("relative", "number"),
     Column("verdict", "verdict"),
-    Column("p", "number more", "p value of the paired t test, after Holm's correction for the table"),
-    Column("users better / same / worse", "number more", "users with a higher, the same, a lower value"),
+    Column("p", "number more"),
+    Column("users better / same / worse", "number more"),
     Column("users", "number more"),
 )
 
 
-def differences_table(rows: Sequence[Row], caption: str, head: str, name: Callable[[Row], Cell]) -> Table:
-    """Return comparisons with their verdicts, below the names of their rows."""
+def differences_table(rows: Sequence[Row], caption: str) -> Table:
+    """Return comparisons with their verdicts, and why a verdict is open."""
     lines = []
     for row in rows:
-        verdict = row["verdict"] or NONE
-        counts = [row[one] for one in ("wins", "ties", "losses")]
-        badge = Cell(verdict, "", MARKS.get(verdict, "open"))
-        more = (p_value(row["p_adjusted"]), " / ".join(map(count, counts)), count(row["n_users"]))
-        numbers = measured(row, "difference", signed), Cell(signed_share(row["relative"]))
-        lines.append([name(row), *numbers, badge, *map(Cell, more)])
-    return cut(Table(caption, [Column(head), *DIFFERENCES], lines, [VERDICTS]))
+        verdict, note = row["verdict"] or NONE, row["note"] or ""
+        counts = " / ".join(count(row[one]) for one in ("wins", "ties", "losses"))
+        more = (p_value(row["p_adjusted"]), counts, count(row["n_users"]))
+        line = [
+            Cell(row["model"], f"minus {row['baseline']}, {row['metric']}"),
+            measured(row, "difference", signed),
+            Cell(signed_share(row["relative"])),
+            Cell(verdict, note, MARKS.get(verdict, "open")),
+        ]
+        lines.append([*line, *map(Cell, more)])
+    return cut(Table(caption, DIFFERENCES, lines, [VERDICTS]))
+
+
+FINDINGS = (
+    Column("finding"),
+    Column("severity", "verdict"),
+    Column("rows", "number"),
+    Column("users", "number more"),
+    Column("what recframe does"),
+    Column("remedy", "text more"),
+)
 
 
 def findings_table(rows: Sequence[Row]) -> Table:
     """Return the findings of the audit."""
-    heads = ("finding", "severity", "rows", "users more", "what recframe does", "remedy more")
-    kinds = ("text", "verdict", "number", "number more", "text", "text more")
-    columns = [Column(head.removesuffix(" more"), kind) for head, kind in zip(heads, kinds, strict=True)]
     lines = [
         [
             Cell(row["check"].replace("_", " "), row["what"].replace("`", "")),
             Cell(row["severity"], "", row["severity"]),
             Cell(count(row["rows"]), row["example"] or ""),
             Cell(count(row["users"])),
-            *(Cell(row[name] or "") for name in ("treatment", "remedy")),
+            Cell(row["treatment"]),
+            Cell(row["remedy"]),
         ]
         for row in rows
     ]
-    return Table("Findings", columns, lines)
+    return Table("Findings", FINDINGS, lines)
