@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime
 from itertools import groupby
 from typing import Any
 
 import polars as pl
 
 import recframe
-from recframe.charts.formatting import NONE, counted, signed
+from recframe.charts.formatting import NONE, counted, signed, written
 from recframe.charts.history_charts import keys_of_changes, splits_of, timeline
 from recframe.charts.themes import ALL, Look
 from recframe.errors import ColumnError, RecframeError, shown, suggestion
@@ -77,11 +76,11 @@ def dashboard(
         len({(row["as_of"], row["name"]) for row in rows}),
     )
     changes = [row for row in reversed(rows) if row["verdict"] == CHANGED]
-    first, latest = (_time(end) for end in (min(times), max(times)))
+    first, latest = (written(end) for end in (min(times), max(times)))
     return Page(
         title,
         f"{_newest_lead(newest)} {counted(n_runs, 'run')} from {first} to {latest}.",
-        [_newest(newest), _changes(changes, rows, window, level), _over_time(found, model)],
+        [_newest(newest), _changes(changes, rows, window, level), _overwritten(found, model)],
         {"newest run": latest, "runs": f"{n_runs:,}", "changed": f"{len(changes):,}"},
         {"newest": newest, "changed": changes},
         f"Made by recframe {recframe.__version__}.",
@@ -96,22 +95,13 @@ def _numbered(row: Row, keys: Sequence[str], model: str) -> dict[str, Any]:
     return {**row, "users": users or ALL, "value_low": row["low"], "value_high": row["high"]}
 
 
-def _time(of: Any) -> str:
-    """Return a time as text, the first moment of a day as the day."""
-    if isinstance(of, datetime):
-        is_day = of.time() == datetime.min.time()
-        return of.date().isoformat() if is_day else of.isoformat(" ", timespec="minutes")
-    return of.isoformat() if isinstance(of, date) else NONE
-
-
 def _newest_lead(rows: Sequence[Row]) -> str:
     """Return how many numbers of the newest run changed."""
     judged = sum(row["expected"] is not None for row in rows)
     if not judged:
         return f"The newest run has {counted(len(rows), 'number')}, and too few runs before it: {FEWEST} are needed."
-    n, left = sum(row["verdict"] == CHANGED for row in rows), len(rows) - judged
-    more = f" {left:,} more cannot be judged yet." if left else ""
-    return f"{n:,} of {counted(judged, 'number')} of the newest run changed.{more}"
+    n = sum(row["verdict"] == CHANGED for row in rows)
+    return f"{n:,} of {counted(judged, 'number')} of the newest run changed."
 
 
 def _newest(rows: Sequence[Row]) -> Section:
@@ -143,7 +133,7 @@ def _changes(rows: Sequence[Row], every: Sequence[Row], window: int, level: floa
     )
     lines = [
         [
-            Cell(_time(row["as_of"])),
+            Cell(written(row["as_of"])),
             Cell(row["metric"], row["users"]),
             measured(row),
             measured(row, "expected"),
@@ -157,7 +147,7 @@ def _changes(rows: Sequence[Row], every: Sequence[Row], window: int, level: floa
     return Section("changed", "Changes", lead, [Text([rule]), *[table] * bool(rows)])
 
 
-def _over_time(found: pl.DataFrame, model: str) -> Section:
+def _overwritten(found: pl.DataFrame, model: str) -> Section:
     """Return a chart of each metric."""
     metrics, parts = found["metric"].unique(maintain_order=True).to_list(), []
     for place, metric in enumerate(metrics[:MOST_CHARTS]):

@@ -1,15 +1,14 @@
 """The decision of a report: best model, runner-up and baseline.
 
 Its numbers are rows of `rec.compare`. Best and runner-up are picked by their values, and a test of these two on two sides is
-what that takes (Hung and Fithian 2019): it is not corrected. Against the baseline every model is tested, so that this test is
-corrected for the models, by Holm; so are the segments of one pair.
+what that takes (Hung and Fithian 2019): it is not corrected. Against the baseline, and by segment, every model is tested, so
+that these tests are corrected by Holm.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,12 +16,10 @@ import polars as pl
 
 from recframe.charts.formatting import counted, listed, number, per_cent, signed
 from recframe.charts.long_format import keyed
-from recframe.errors import RecframeError, RecframeWarning, short
+from recframe.errors import RecframeWarning, short
 from recframe.reports.facts import Facts, sign_of
 from recframe.reports.tables import Row
 
-SHOWN = ("better", "worse", "higher", "lower")
-"""Verdicts of a significant difference."""
 MOST_CONTRARY = 2
 """Most metrics that say the contrary, by name."""
 
@@ -41,7 +38,6 @@ class Decision:
     """The best against the runner-up, a row for each metric, the first one first."""
     above: Mapping[str, Row]
     """Best and runner-up against the baseline, where that is a third model."""
-    users_needed: int | None
     by_column: Mapping[str, pl.DataFrame]
     """The best against the runner-up in the segments of each column."""
     segments: Sequence[Row]
@@ -148,9 +144,7 @@ class Decision:
         )
         is_same = "are the same" if verdict == "same" else "cannot be told apart"
         note = f": {row['note']}" if row["note"] else ""
-        needed = self.users_needed if row is self.ahead[0] else None
-        more = "" if needed is None else f"; some {float(f'{needed:.2g}'):,.0f} users would"
-        return f"{pair} {is_same} in {self.metric}{within} {numbers}{note}{more}"
+        return f"{pair} {is_same} in {self.metric}{within} {numbers}{note}"
 
     def _split(self) -> str:
         """Return for whom each of two models is better, where that is shown."""
@@ -174,14 +168,11 @@ class Decision:
         return f"But {' and '.join(names)} {says} the contrary." if against else ""
 
     def _gains(self) -> list[str]:
-        """Return for whom the best is worse, or else gains least, where that is shown; and how many users lose."""
+        """Return for whom the best is shown to be worse, and how many users lose."""
         row, parts = self.ahead[0], []
-        judged = [one for one in self.segments if one["verdict"] != "few"]
-        worse = [one for one in judged if one["verdict"] == "worse"]
+        worse = [one for one in self.segments if one["verdict"] == "worse"]
         if worse:
             parts.append(f"it is worse for {listed([*map(self._segment, worse)], 2)}")
-        elif len(judged) > 1 and judged[0]["verdict"] == "better":
-            parts.append(f"it gains least for {self._segment(judged[0])}")
         if row["losses"]:
             share = per_cent(row["losses"] / row["n_users"])
             parts.append(f"{share} of users get a worse list than with {short(self.runner_up)}")
@@ -222,54 +213,22 @@ def decided(facts: Facts) -> Decision | None:
         pair = keyed(facts.rec, facts.compared(runner_up, facts.tested)).filter(
             pl.col("model") == best
         )
-        decides = pl.col("metric") == str(first)
-        pair = pl.concat([pair.filter(decides), corrected(pair.filter(~decides), facts.level)])
-        ahead, above = [row for row in pair.to_dicts() if signs[row["metric"]]], {}
+        above, by_column = {}, {}
         if baseline not in {None, best, runner_up}:
-            found = corrected(facts.compared(baseline, first), facts.level)
+            found = facts.compared(baseline, first, correction="holm")
             above = {row["model"]: row for row in keyed(facts.rec, found).to_dicts()}
-        needed = _users_needed(facts, ahead[0]) if ahead[0]["verdict"] == "open" else None
-        by_column = _by_column(facts, best, runner_up)
+        for name, column in (
+            zip(facts.by, facts.columns, strict=True) if first in facts.of_users else ()
+        ):
+            more = {"by": column, "min_users": facts.min_users, "correction": "holm"}
+            found = facts.compared(runner_up, first, **more)
+            by_column[name] = found.filter(keyed(facts.rec, found)["model"] == best)
+    ahead = [row for row in pair.to_dicts() if signs[row["metric"]]]
+    ahead.sort(key=lambda row: row["metric"] != str(first))
     above = {one: above[one] for one in (best, runner_up) if above}
     each = [keyed(facts.rec, of).with_columns(by=pl.lit(name)) for name, of in by_column.items()]
     sign, rows = signs[str(first)], [row for of in each for row in of.to_dicts()]
     rows.sort(key=lambda row: (row["difference"] is None, sign * (row["difference"] or 0)))
     facts.data |= {"ahead": ahead, "segments": rows}
     how = (facts.level, facts.margin, baseline)
-    return Decision(str(first), signs, *how, ahead, above, needed, by_column, rows)
-
-
-def corrected(rows: pl.DataFrame, level: float) -> pl.DataFrame:
-    """Return comparisons with Holm's correction for these rows alone."""
-    from recframe.statistics.p_values import adjusted  # noqa: PLC0415  NumPy is an extra
-
-    found = adjusted(rows["p_adjusted"].fill_null(float("nan")).to_numpy(), method="holm")
-    p = pl.Series("p_adjusted", found).fill_nan(None)
-    is_open = pl.col("verdict").is_in(SHOWN) & (pl.col("p_adjusted") > 1 - level)
-    verdict = pl.when(is_open).then(pl.lit("open")).otherwise("verdict").alias("verdict")
-    return rows.with_columns(p).with_columns(verdict)
-
-
-def _by_column(facts: Facts, best: str, runner_up: str) -> dict[str, pl.DataFrame]:
-    """Return the first metric's comparisons of a pair by each column, corrected for the segments of that column."""
-    found = {}
-    for name, column in zip(facts.by, facts.columns, strict=True):
-        if facts.metrics[0] in facts.of_users:
-            more = {"by": column, "min_users": facts.min_users}
-            rows = facts.compared(runner_up, facts.metrics[0], **more)
-            is_pair = keyed(facts.rec, rows)["model"] == best
-            found[name] = corrected(rows.filter(is_pair), facts.level)
-    return found
-
-
-def _users_needed(facts: Facts, ahead: Row) -> int | None:
-    """Return how many users would show a difference of the size found, where that is known."""
-    if not ahead["relative"]:
-        return None
-    wanted = {"wanted": abs(ahead["relative"]), **facts.how._asdict()}
-    with suppress(RecframeError):
-        found = facts.rec.power(facts.metrics[0], baseline=ahead["baseline"], **wanted)
-        needed = keyed(facts.rec, found).filter(pl.col("model") == ahead["model"])
-        n: int | None = needed["users_needed"].max()  # type: ignore[assignment]
-        return n if n and n > ahead["n_users"] else None
-    return None
+    return Decision(str(first), signs, *how, ahead, above, by_column, rows)

@@ -12,7 +12,6 @@ import polars as pl
 
 from recframe.audit.report import meanings_of_checks, tell
 from recframe.charts.long_format import Intervals, Names, keyed, models_of
-from recframe.charts.value_charts import HIT_AT
 from recframe.errors import RecframeError
 from recframe.evaluation.caching import held_values
 from recframe.evaluation.jackknife import reason_without
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 """The cut-offs of curves."""
-MOST_CURVES, MOST_RANKS = 2, 20
+MOST_CURVES = 2
 Rows = list[dict[str, Any]]
 
 
@@ -84,11 +83,9 @@ class Facts:
             return rec
         conventions = under_profile.asked(self.inputs.context, self.metrics)
         over_k = [replace(one, k=k) for one in self.over_cutoffs for k in CUTOFFS]
-        by_rank = [replace(HIT_AT, k=k) for k in range(1, self.last_rank + 1)]
-        for more in (over_k, by_rank if self.of_users else []):
-            # a profile's library may have them without a cut-off alone
-            with suppress(RecframeError):
-                conventions += under_profile.asked(self.inputs.context, more)
+        # a profile's library may have them without a cut-off alone
+        with suppress(RecframeError):
+            conventions += under_profile.asked(self.inputs.context, over_k)
         if conventions:
             home = under_profile.at_home(self.inputs)
             rec._held = held_values(home, conventions, rec._run(), rec._kind.run)  # noqa: SLF001
@@ -116,11 +113,6 @@ class Facts:
         return next((metric.k for metric in self.metrics if metric.k is not None), None)
 
     @property
-    def last_rank(self) -> int:
-        """The last rank of the chart of hits."""
-        return min(max((one.k or MOST_RANKS for one in self.metrics), default=1), MOST_RANKS)
-
-    @property
     def how(self) -> Intervals:
         """Options of intervals."""
         return Intervals(self.level, self.cluster)
@@ -133,12 +125,6 @@ class Facts:
         found |= {"Baseline": self.baseline or "", "Segments by": ", ".join(self.by)}
         found |= {"Conventions of": self.inputs.context.profile or "", "Intervals": self.how.words}
         return {name: value for name, value in found.items() if value}
-
-    def is_bound(self, role: str) -> bool:
-        """Return whether a frame or a column is bound."""
-        models, truth = len(self.models) > 1, bool(self.metrics)
-        known = {"model": models, "by": bool(self.by), "truth": truth}
-        return known[role] if role in known else getattr(self.inputs, role) is not None
 
     def keep(self, name: str, result: pl.DataFrame) -> Rows:
         """Return the rows of a result, which are numbers of the page."""
@@ -193,7 +179,7 @@ class Facts:
     def compared(self, baseline: str | None, metrics: Any, **more: Any) -> pl.DataFrame:
         """Return comparisons of all models with one, not corrected, with their numbers of users."""
         how: Mapping[str, Any] = {**self.how._asdict(), "margin": self.margin, "correction": None}
-        found: pl.DataFrame = self.rec._compared(
+        found: pl.DataFrame = self.rec._compared(  # noqa: SLF001
             [metrics], baseline, counts=True, **{**how, **more}
-        )  # noqa: SLF001
+        )
         return found

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -73,7 +71,7 @@ class Page:
     facts: Mapping[str, str] = field(default_factory=dict)
     """Names and values below the headline."""
     data: Mapping[str, Any] = field(default_factory=dict)
-    """The numbers of the page as plain data, which stand in it as JSON."""
+    """The numbers of the page as plain data."""
     footer: str = ""
     warns: bool = False
     """Whether the headline says why the numbers decide nothing."""
@@ -82,18 +80,14 @@ class Page:
     def html(self) -> str:
         """The page as text, with all that it needs in it."""
         first, dot, others = self.headline.replace(" %", "\u00a0%").partition(". ")
-        data, files = in_json(_mapped(self.data, _cut)), {one: _file(one) for one in FILES}
+        files = {name: _file(name) for name in ("page.css", "hover.js")}
         sentence = {"first": first + dot, "others": others}
-        made: str = _template().render(page=self, data=data, sentence=sentence, files=files)
+        made: str = _template().render(page=self, sentence=sentence, files=files)
         return made
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file that ends in .html, which is there whole or not at all."""
         check_ending(str(path))
-        folder = Path(path).expanduser().parent
-        if not folder.is_dir():
-            msg = f"cannot write {str(path)!r}: there is no directory {str(folder)!r}"
-            raise RecframeError(msg)
         atomic_write.write_text(path, self.html)
 
     def __repr__(self) -> str:
@@ -107,9 +101,6 @@ class Page:
             f'style="width:100%;height:{HEIGHT}px;border:1px solid #8884;border-radius:6px" '
             f'srcdoc="{escape(self.html)}"></iframe>'
         )
-
-
-FILES = ("page.css", "hover.js")
 
 
 def figure(name: str, draw: Callable[[int], Any]) -> Figure:
@@ -147,18 +138,6 @@ def check_ending(path: str) -> None:
         raise RecframeError(msg)
 
 
-def in_json(value: Any) -> str:
-    """Return JSON that ends no element of a page, whatever its texts are; numbers that JSON has no word for are null."""
-    text = json.dumps(
-        _mapped(value, _finite), ensure_ascii=False, separators=(",", ":"), default=str
-    )
-    # what JSON itself writes of these signs stands in texts alone
-    for sign in "<>&\u2028\u2029":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    # half of a sign of two has no bytes in a file
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
 def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
     """Return plain data with its inner values changed."""
     if isinstance(value, Mapping):
@@ -166,10 +145,6 @@ def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(value, list | tuple):
         return [_mapped(inner, change) for inner in value]
     return change(value)
-
-
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _cut(value: Any, longest: int = LONGEST_OF_CHARTS) -> Any:

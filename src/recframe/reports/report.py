@@ -12,14 +12,12 @@ from typing import Any
 import polars as pl
 
 import recframe
-from recframe.charts.formatting import counted, listed, number
+from recframe.charts.formatting import counted
 from recframe.charts.long_format import keyed, noun_of
 from recframe.charts.themes import MOST_COLOURED
 from recframe.errors import DataError, RecframeError, RecframeWarning, shown, suggestion
 from recframe.evaluation.required_columns import needs_of
-from recframe.frames.hints import Either
 from recframe.metrics import catalogue_metrics, popularity_metrics
-from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import explanation
 from recframe.reports.cases import Cases
@@ -27,7 +25,7 @@ from recframe.reports.cases import cases as cases_of
 from recframe.reports.decision import decided
 from recframe.reports.facts import CUTOFFS, Facts
 from recframe.reports.page import Page, Section, Text, figure
-from recframe.reports.tables import differences_table, findings_table, measured, values_table
+from recframe.reports.tables import differences_table, measured, values_table
 from recframe.side_info.requirements import check_needs
 from recframe.tracking.fingerprints import fingerprint
 
@@ -44,14 +42,6 @@ STOPS = (
     *("pooled_lists", "pooled_models", "models_of_the_truth"),
 )
 """Findings on which nothing is decided."""
-MORE = (
-    ("model", Either("model=", "--model")),
-    ("by", Either("by=", "--by")),
-    ("train", Either("train=", "--train")),
-    ("items", Either("items=", "--items")),
-    ("truth", Either("truth=", "TRUTH")),
-)
-"""What to bind to see more, in Python and in a shell."""
 
 
 def report(rec: Any, columns: Sequence[Any], title: str, only: Sequence[str], **asked: Any) -> Page:
@@ -60,26 +50,16 @@ def report(rec: Any, columns: Sequence[Any], title: str, only: Sequence[str], **
         if name not in SECTIONS:
             close = suggestion(name, SECTIONS) or f"; there are {', '.join(SECTIONS)}"
             raise RecframeError(f"sections={shown(name)} is no section of a report{close}")
-    facts, sections, notes = Facts(rec, columns, **asked), [], []
+    facts, notes = Facts(rec, columns, **asked), list[str]()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RecframeWarning)
         facts.stop = _stop(facts)
         facts.decision = None if facts.stop else decided(facts)
-        for name in only or SECTIONS:
-            try:
-                sections.append(SECTIONS[name](facts))
-            except DataError:
-                raise
-            except RecframeError as error:
-                # several folds have no answer to some questions
-                if facts.inputs.folds is None:
-                    raise
-                notes.append(str(error))
+        sections = [_made(facts, name, notes) for name in only or SECTIONS]
     told = {str(one.message): one for one in caught}
     for one in told.values():
         warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-    more = [f"{way}" for role, way in MORE if not facts.is_bound(role)]
-    notes = [*told, *notes, *[f"There is more to show with {listed(more)}."] * bool(more)]
+    notes = [*told, *notes]
     sections.append(Section("notes", "Notes", "", [Text([notes])]) if notes else None)
     facts.data["warnings"] = [*told]
     day, data = datetime.now().astimezone(), fingerprint(facts.inputs, facts.metrics)
@@ -90,14 +70,26 @@ def report(rec: Any, columns: Sequence[Any], title: str, only: Sequence[str], **
     )
 
 
+def _made(facts: Facts, name: str, notes: list[str]) -> Section | None:
+    """Return a section; several folds have no answer to some questions, which are noted."""
+    try:
+        return SECTIONS[name](facts)
+    except DataError:
+        raise
+    except RecframeError as error:
+        if facts.inputs.folds is None:
+            raise
+        notes.append(str(error))
+        return None
+
+
 def _stop(facts: Facts) -> str:
     """Return why nothing is decided on the numbers of a page, or "" where they may mean something."""
     if not facts.summary:
         return ""
     if not any(row["n_users"] for row in facts.summary):
         return "No user is counted, so that nothing is decided."
-    lines, more = [*facts.lacks[:MOST_LACKS]], len(facts.lacks) - MOST_LACKS
-    lines += [f"So it is with {counted(more, 'more model')}."] * (more > 0)
+    lines = [*facts.lacks[:MOST_LACKS]]
     for row in facts.findings:
         if row["check"] in STOPS and row["severity"] != "info":
             meaning = row["what"].replace("`", "").rstrip(".")
@@ -129,23 +121,18 @@ def _headline(facts: Facts) -> str:
 
 
 def overview(facts: Facts) -> Section | None:
-    """Return the values of all models, and what each metric says."""
+    """Return the values of all models."""
     if not facts.summary:
         return None
-    first, names, parts, best = facts.metrics[0], [*map(str, facts.metrics)], [], []
+    first, names, parts = facts.metrics[0], [*map(str, facts.metrics)], []
     if len(facts.models) > 1 and not facts.stop:
         parts.append(
             _figure(facts, "models", lambda plot: plot.models(first, **facts.how._asdict()))
         )
-        for metric in facts.metrics:
-            rows = [row for row in facts.summary if row["metric"] == str(metric)]
-            known = [row["value"] for row in rows if row["value"] is not None and metric.direction]
-            end = (min if metric.direction == "lower" else max)(known, default=None)
-            best += [row for row in rows if known and row["value"] == end]
     caption = f"Mean of each metric, with its interval at {facts.how.words}"
-    table = values_table(facts.summary, names, caption, best)
-    parts.append(table._replace(notes=[*table.notes, *[facts.bounds] * bool(facts.bounds)]))
-    return Section("overview", "Overview", "", [*parts, _meanings(facts.metrics)])
+    table = values_table(facts.summary, names, caption)
+    parts.append(table._replace(notes=[facts.bounds] * bool(facts.bounds)))
+    return Section("overview", "Overview", "", parts)
 
 
 def comparison(facts: Facts) -> Section | None:
@@ -199,9 +186,6 @@ def curves(facts: Facts) -> Section | None:
             over = {"metric": one, "k": cutoffs, "mark": facts.k, **how}
             name = f"curve-{one.name}"
             parts.append(_figure(facts, name, lambda plot, over=over: plot.curve(**over)))
-        if facts.of_users:
-            hits = {"k": facts.last_rank, **how}
-            parts.append(_figure(facts, "hits", lambda plot: plot.hits_by_rank(**hits)))
     return Section("curves", "Over the cut-off", "", parts) if parts else None
 
 
@@ -228,24 +212,29 @@ def costs(facts: Facts) -> Section | None:
     rows = facts.data["costs"] = facts.by_value(rows)
     table = values_table(rows, [*names.values()], "What the lists are like")
     chart = _figure(facts, "exposure", lambda plot: plot.exposure(k=facts.k), of=facts.plain)
-    return Section("costs", "Beyond accuracy", "", [table, chart, _meanings(served)])
+    return Section("costs", "Beyond accuracy", "", [chart, table])
 
 
 def audit(facts: Facts) -> Section | None:
     """Return the findings of the audit."""
     if facts.inputs.folds is not None or not facts.inputs.judged:
         return None
-    lead = "" if facts.findings else "The audit finds nothing odd in the data."
-    tables = [findings_table(facts.findings)] * bool(facts.findings)
-    return Section("audit", "Audit of the data", lead, tables)
+    lines = []
+    for row in facts.findings:
+        what, rows = row["what"].replace("`", "").rstrip("."), counted(row["rows"], "row")
+        lines.append(
+            f"{row['severity'].capitalize()}: {what} ({rows}, such as {row['example']}): {row['treatment']}; {row['remedy']}."
+        )
+    lead = "" if lines else "The audit finds nothing odd in the data."
+    return Section("audit", "Audit of the data", lead, [Text([lines])] * bool(lines))
 
 
 def definitions(facts: Facts) -> Section | None:
     """Return how each metric is computed, with all of its options."""
     parts = []
     for metric in facts.metrics:
-        meaning = explanation.meaning(facts.inputs, metric).partition("\n\n")[2]
-        parts.append(Text(meaning.replace("`", "").split("\n\n"), f"{metric}"))
+        meaning = explanation.meaning(facts.inputs, metric).replace("`", "")
+        parts.append(Text(meaning.split("\n\n"), f"{metric}"))
     return Section("definitions", "How the numbers are computed", "", parts) if parts else None
 
 
@@ -273,14 +262,6 @@ def _differences(
     """Return the chart of comparisons at hand."""
     given = {"baseline": baseline, "margin": facts.margin}
     return _figure(facts, name, lambda plot: plot._differences(found, metrics, facts.how, **given))  # noqa: SLF001
-
-
-def _meanings(metrics: Sequence[Metric[...]]) -> Text:
-    """Return the first sentence of the page of each metric."""
-    firsts = {
-        one: " ".join((one.__doc__ or "").strip().partition("\n\n")[0].split()) for one in metrics
-    }
-    return Text([[f"{metric}: {first}" for metric, first in firsts.items()]])
 
 
 def _is_served(facts: Facts, metric: Metric[...]) -> bool:

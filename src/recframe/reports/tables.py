@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from recframe.charts.formatting import NONE, count, number, p_value, signed, signed_share
@@ -62,20 +62,20 @@ def cut(table: Table, more: str = "{:,} more rows are not shown.") -> Table:
     return table._replace(rows=table.rows[:MOST_ROWS], notes=notes)
 
 
-def values_table(
-    rows: Sequence[Row], metrics: Sequence[str], caption: str, best: Collection[Row] = ()
-) -> Table:
-    """Return models by metrics, the best values in bold, and the number of users."""
+def values_table(rows: Sequence[Row], metrics: Sequence[str], caption: str) -> Table:
+    """Return models by metrics, and the number of users."""
     lines = {row["model"]: [Cell(row["model"])] for row in rows}
     for row in sorted(rows, key=lambda row: metrics.index(row["metric"])):
-        lines[row["model"]].append(measured(row, mark="best" if row in best else ""))
+        lines[row["model"]].append(measured(row))
     columns = [Column("model"), *(Column(metric, "number") for metric in metrics)]
-    if "n_users" in rows[0]:
-        columns.append(Column("users", "number"))
-        for row in rows:
-            if row["metric"] == metrics[0]:
-                lines[row["model"]].append(Cell(count(row["n_users"])))
-    return Table(caption, columns, [*lines.values()], ["Bold: the best value."] * bool(best))
+    users = {
+        row["model"]: row["n_users"]
+        for row in rows
+        if row["metric"] == metrics[0] and "n_users" in row
+    }
+    for model, n in users.items():
+        lines[model].append(Cell(count(n)))
+    return Table(caption, [*columns, *[Column("users", "number")] * bool(users)], [*lines.values()])
 
 
 DIFFERENCES = (
@@ -104,29 +104,3 @@ def differences_table(rows: Sequence[Row], caption: str) -> Table:
         ]
         lines.append([*line, *map(Cell, more)])
     return cut(Table(caption, DIFFERENCES, lines, [VERDICTS]))
-
-
-FINDINGS = (
-    Column("finding"),
-    Column("severity", "verdict"),
-    Column("rows", "number"),
-    Column("users", "number more"),
-    Column("what recframe does"),
-    Column("remedy", "text more"),
-)
-
-
-def findings_table(rows: Sequence[Row]) -> Table:
-    """Return the findings of the audit."""
-    lines = [
-        [
-            Cell(row["check"].replace("_", " "), row["what"].replace("`", "")),
-            Cell(row["severity"], "", row["severity"]),
-            Cell(count(row["rows"]), row["example"] or ""),
-            Cell(count(row["users"])),
-            Cell(row["treatment"]),
-            Cell(row["remedy"]),
-        ]
-        for row in rows
-    ]
-    return Table("Findings", FINDINGS, lines)
