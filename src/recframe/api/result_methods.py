@@ -212,18 +212,17 @@ class ResultsShown(Generic[F]):
     ) -> Page:
         """Return a report: all of a result in one page, which a notebook shows and `.save("report.html")` writes.
 
-        It begins with what to do by the first metric, `compare` of the best model and the runner-up, and of the best and the
-        baseline: "Ship X" where X is shown to be better than both, "Keep X" where the baseline is the best, else "Do not decide
-        on this", with the users that would tell (`power`). It names the metrics that say the contrary, the segment that is
-        worse off, how many users get a worse list, and what it costs. Where ids do not meet, nobody is counted or all values
-        are equal, it says in red that the numbers mean nothing.
+        It begins with what to do by the first metric, `compare` of the best model and the runner-up, and of both and the
+        baseline: "Ship X" where X is shown to be better than both, "Keep X" where the baseline is the best, "Replace X by Y or
+        Z" where both beat it and cannot be told apart, else "Do not decide on this". It names the segments that each is better
+        for, the metrics that say the contrary, how many users get a worse list than with which model, and the share of the
+        catalogue that is shown. Where models lack lists, are arms of an experiment or pooled, or ids do not meet, it says that
+        first, in red, and decides nothing: values, audit and definitions are then all that is shown.
 
-        Below stand the values of `summarize` with their intervals and users, pairwise differences with verdicts (`compare`),
-        segments: where the best gains and loses, metrics over the cut-off, what accuracy costs (coverage, concentration,
-        novelty, popularity), real cases (the best, the worst and, with a baseline, the most changed users by the first metric,
-        with their lists, what these missed and their histories), the findings of `audit`, and what each metric means
-        (`explain`). What does not apply is left out, and the page says in a line what to bind to see it. Its numbers are those
-        of these calls.
+        Below stand the values of `summarize`, differences with verdicts (`compare`), segments, metrics over the cut-off, real
+        cases (users whose lists changed the most between the best model and the runner-up, the worst and the best ones, with
+        what was missed and their histories), coverage, concentration, novelty and popularity, the findings of `audit`, and how
+        each metric is computed (`explain`). What does not apply is left out. Its numbers are those of these calls.
 
             metrics: without any ndcg, recall, precision, hit_rate, mrr and map, at 10 or at `k`. The first one decides.
             baseline: the name of the model in use, which all others are compared with; without it each is with each, or more
@@ -235,11 +234,11 @@ class ResultsShown(Generic[F]):
             title: what stands above the page.
             sections: the names of those to show: overview, comparison, segments, curves, cases, costs, audit, definitions.
 
-        `.html` is the page's text, and `.data` its numbers as plain data, which stand in the page as JSON. A page holds
-        the largest 30 segments of a column and some 100 kB of cases, so that it stays small whatever the number of rows.
+        `.headline` is the first sentences, `.html` the page's text, and `.data` its numbers as plain data. A page holds the
+        largest 30 segments of a column and a dozen cases, so that it stays small whatever the number of rows.
 
-        It needs recframe[report]. Of LazyFrames the plans run. Raises what these calls raise, and a RecframeError where a path
-        cannot be written to.
+        It needs recframe[report]. Of LazyFrames the plans run. Raises what these calls raise, and a RecframeError
+        with a column of trainings.
 
         >>> import polars as pl, recframe as rf
         >>> truth = pl.DataFrame({"user": [1, 2, 3, 4], "item": [1, 2, 9, 9]})
@@ -247,7 +246,7 @@ class ResultsShown(Generic[F]):
         >>> b = pl.DataFrame({"user": [1, 2, 3, 4], "item": [9, 9, 9, 9], "rank": 1})
         >>> report = rf.rec({"a": a, "b": b}, truth).report("hit_rate@1", baseline="a", title="Two models")
         >>> report
-        <Two models: 7 sections; .save('report.html') writes it>
+        <Two models: 6 sections; .save('report.html') writes it>
         >>> [row["value"] for row in report.data["summary"]]
         [0.5, 0.5]
         """
