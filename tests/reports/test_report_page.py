@@ -155,16 +155,18 @@ def cases(page: Any) -> Any:
     return next(one for one in page.sections if one.name == "cases").parts[0].cases
 
 
-def test_cases_are_those_of_worst_with_lists_truth_and_history():
-    worst = [one for one in cases(the_report()) if one.group == "worst"]
-    best = the_report().data["ahead"][0]["model"]
-    found = rec().worst("ndcg@3", n=len(worst)).filter(model=best)
+def test_cases_of_a_model_are_those_of_worst_with_lists_truth_and_history():
+    new = SHOP.recs.filter(model="new").drop("model")
+    alone = new.rec(truth=SHOP.truth, items=ITEMS, train=TRAIN)
+    page = alone.report("ndcg@3", sections="cases")
+    worst = [one for one in cases(page) if one.group == "worst"]
+    found = alone.worst("ndcg@3", n=len(worst))
     listed = found.filter(pl.col("rank") <= 3)
 
     assert [int(one.user) for one in worst] == found["user"].unique(maintain_order=True).to_list()
     for one in worst:
         of_user, mine = (frame.filter(user=int(one.user)) for frame in (listed, found))
-        own, _, missed, history = one.lists
+        own, missed, history = one.lists
         shown = [(float(line.rank), line.name, line.is_hit) for line in own.lines]
         assert shown == of_user.select("rank", "title", "hit").rows()
         beyond = mine.filter(~pl.col("hit"), pl.col("relevance") > 0)["title"].to_list()

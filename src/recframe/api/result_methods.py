@@ -220,8 +220,8 @@ class ResultsShown(Generic[F]):
         first, in red, and decides nothing: values, audit and definitions are then all that is shown.
 
         Below stand the values of `summarize`, differences with verdicts (`compare`), segments, metrics over the cut-off, real
-        cases (users whose lists changed the most between the best model and the runner-up, the worst and the best ones, with
-        what was missed and their histories), coverage, concentration, novelty and popularity, the findings of `audit`, and how
+        cases (users whose lists changed the most between the best model and the runner-up, with what was missed and their
+        histories), coverage, concentration, novelty and popularity, the findings of `audit`, and how
         each metric is computed (`explain`). What does not apply is left out. Its numbers are those of these calls.
 
             metrics: without any ndcg, recall, precision, hit_rate, mrr and map, at 10 or at `k`. The first one decides.

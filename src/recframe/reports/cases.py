@@ -1,4 +1,4 @@
-"""Cases of a report: users whose lists are the best, the worst and the most changed."""
+"""Cases of a report: users whose lists changed the most, or are the best and the worst."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from recframe.frames.roles import Segment
 from recframe.profiles import under_profile
 from recframe.reports.facts import Facts, sign_of
 
-MOST_CASES, MOST_ITEMS = 3, 10
+MOST_CASES, MOST_ITEMS = 4, 10
 """Most cases of a kind, and items of a list."""
 LONGEST = 120
 """Longest title, in characters."""
@@ -96,21 +96,15 @@ def _chosen(values: pl.DataFrame, model: str, other: str | None, sign: int) -> p
     """Return whose cases are shown: group, user, value, and the value of the other model in `other`."""
     of_other = values.filter(model=other or "").select("user", other="value")
     own = values.filter(model=model).join(of_other, on="user", how="left")
-    gain = sign * (pl.col("value") - pl.col("other"))
-    groups: dict[str, tuple[Any, pl.Expr, bool]] = {
-        "lost most": (gain < 0, gain, False),
-        "gained most": (gain > 0, gain, True),
-        "worst": (True, sign * pl.col("value"), False),
-        "best": (True, sign * pl.col("value"), True),
-    }
-    found = [
-        own.filter(which)
-        .sort(by, "user", descending=[descending, False])
-        .head(MOST_CASES)
-        .with_columns(group=pl.lit(group))
-        for group, (which, by, descending) in groups.items()
-    ]
-    return pl.concat(found)
+    gain = sign * (pl.col("value") - pl.col("other").fill_null(0.0 if other is None else None))
+    ordered = own.with_columns(gain=gain).drop_nulls("gain").sort("gain", "user")
+    names = ("worst", "best") if other is None else ("lost most", "gained most")
+    ends = ordered.head(MOST_CASES), ordered.sort("gain", descending=True, maintain_order=True)
+    first, last = (
+        end.head(MOST_CASES).with_columns(group=pl.lit(name))
+        for end, name in zip(ends, names, strict=True)
+    )
+    return pl.concat([first, last])
 
 
 def _named(rows: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:

@@ -80,7 +80,7 @@ def dashboard(
     return Page(
         title,
         f"{_newest_lead(newest)} {counted(n_runs, 'run')} from {first} to {latest}.",
-        [_newest(newest), _changes(changes, rows, window, level), _overwritten(found, model)],
+        [_newest(newest), _changes(changes, rows, window, level), _over_time(found, model)],
         {"newest run": latest, "runs": f"{n_runs:,}", "changed": f"{len(changes):,}"},
         {"newest": newest, "changed": changes},
         f"Made by recframe {recframe.__version__}.",
@@ -147,7 +147,7 @@ def _changes(rows: Sequence[Row], every: Sequence[Row], window: int, level: floa
     return Section("changed", "Changes", lead, [Text([rule]), *[table] * bool(rows)])
 
 
-def _overwritten(found: pl.DataFrame, model: str) -> Section:
+def _over_time(found: pl.DataFrame, model: str) -> Section:
     """Return a chart of each metric."""
     metrics, parts = found["metric"].unique(maintain_order=True).to_list(), []
     for place, metric in enumerate(metrics[:MOST_CHARTS]):

@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.charts.formatting import counted, listed, number, per_cent, signed
+from recframe.charts.formatting import counted, listed, number, per_cent
 from recframe.charts.long_format import keyed
 from recframe.errors import RecframeWarning, short
 from recframe.reports.facts import Facts, sign_of
@@ -66,15 +66,8 @@ class Decision:
 
     def text(self, shares: Mapping[str, float]) -> str:
         """Return the decision in sentences; `shares` are those of the catalogue that models show."""
-        more = [*self._gains(), *self._costs(shares)] if self.is_shown else []
-        # not a model's name
-        costs = (
-            "; ".join(more).replace("it ", "It ", 1)
-            if more and more[0][:3] == "it "
-            else "; ".join(more)
-        )
         return " ".join(
-            filter(None, [self._verdict(), self._contrary(), costs + "." * bool(costs)])
+            filter(None, [self._verdict(), self._contrary(), self._split(), self._costs(shares)])
         )
 
     def _verdict(self) -> str:
@@ -99,10 +92,10 @@ class Decision:
             by = " and ".join(
                 f"{short(str(row['model']))} beats it {self._by(row)}" for row in better
             )
-            return f"Replace {old}, the baseline, by {names}: {by}. But {self._open(ahead)}{self._split()}."
+            return f"Replace {old}, the baseline, by {names}: {by}. But {self._open(ahead)}."
         if above and ahead["verdict"] == "better":
             return f"Do not decide on this: {self._open(above)}. {best} beats {beaten}."
-        return f"Do not decide on this: {self._open(ahead)}{self._split()}."
+        return f"Do not decide on this: {self._open(ahead)}."
 
     def gain(self, row: Row) -> tuple[float | None, list[float]]:
         """Return how far a model is ahead, and the ends of its interval, of which there may be none."""
@@ -111,10 +104,10 @@ class Decision:
         known = sorted(sign * end for end in ends if end is not None)
         return None if gain is None else sign * gain, known
 
-    def written(self, row: Row, write: Any = number) -> tuple[str, str]:
+    def written(self, row: Row) -> tuple[str, str]:
         """Return how far a model is ahead, and its interval, as a sentence has them."""
         gain, ends = self.gain(row)
-        return write(gain, ends), " to ".join(number(end, ends) for end in ends) or "no interval"
+        return number(gain, ends), " to ".join(number(end, ends) for end in ends) or "no interval"
 
     def _by(self, row: Row) -> str:
         """Return by how much a model is ahead: by 13 % in ndcg@10 (0.038, 95 % interval 0.030 to 0.046)."""
@@ -147,12 +140,13 @@ class Decision:
         return f"{pair} {is_same} in {self.metric}{within} {numbers}{note}"
 
     def _split(self) -> str:
-        """Return for whom each of two models is better, where that is shown."""
+        """Return for whom each of two models is shown to be better, where that is not the one that is shown to be better."""
         said = []
         for verdict, model in (("better", self.best), ("worse", self.runner_up)):
             of = [self._segment(row) for row in self.segments if row["verdict"] == verdict]
             said += [f"{short(model)} is better for {listed(of, 3)}"] * bool(of)
-        return "; " * bool(said) + ", ".join(said)
+        is_known = self.is_shown and not any(row["verdict"] == "worse" for row in self.segments)
+        return "" if is_known or not said else f"{', '.join(said)}."
 
     def _contrary(self) -> str:
         """Return the metrics that say the contrary: those whose interval lies below 0."""
@@ -167,26 +161,20 @@ class Decision:
         says = "says" if len(against) == 1 else "say"
         return f"But {' and '.join(names)} {says} the contrary." if against else ""
 
-    def _gains(self) -> list[str]:
-        """Return for whom the best is shown to be worse, and how many users lose."""
-        row, parts = self.ahead[0], []
-        worse = [one for one in self.segments if one["verdict"] == "worse"]
-        if worse:
-            parts.append(f"it is worse for {listed([*map(self._segment, worse)], 2)}")
-        if row["losses"]:
-            share = per_cent(row["losses"] / row["n_users"])
-            parts.append(f"{share} of users get a worse list than with {short(self.runner_up)}")
-        return parts
-
     def _segment(self, row: Row) -> str:
-        return f"{short(row['by'])} {short(row['segment'])} ({self.written(row, signed)[0]})"
+        gain, ends = self.gain(row)
+        return f"{short(row['by'])} {short(row['segment'])} (by {number(abs(gain or 0.0), ends)})"
 
-    def _costs(self, shares: Mapping[str, float]) -> list[str]:
-        """Return how much of the catalogue best and runner-up show."""
-        if not {self.best, self.runner_up} <= {*shares}:
-            return []
-        of_best, of_other = (per_cent(shares[one]) for one in (self.best, self.runner_up))
-        return [f"it shows {of_best} of the catalogue, {short(self.runner_up)} {of_other}"]
+    def _costs(self, shares: Mapping[str, float]) -> str:
+        """Return how many users lose by the best model, and how much of the catalogue it shows."""
+        row, other, said = self.ahead[0], short(self.runner_up), []
+        if self.is_shown and row["losses"]:
+            share = per_cent(row["losses"] / row["n_users"])
+            said.append(f"{share} of users get a worse list than with {other}")
+        if {self.best, self.runner_up} <= {*shares}:
+            of_best, of_other = (per_cent(shares[one]) for one in (self.best, self.runner_up))
+            said.append(f"{short(self.best)} shows {of_best} of the catalogue, {other} {of_other}")
+        return f"{'; '.join(said)}." if said else ""
 
 
 def decided(facts: Facts) -> Decision | None:

@@ -19,8 +19,8 @@ from recframe.frames import atomic_write
 ENDINGS = (".html", ".htm")
 WIDTHS = {"wide": 620, "narrow": 360}
 """Widths of each chart, in pixels; a style shows the one that fits."""
-LONGEST, LONGEST_OF_CHARTS = 2000, 200
-"""Longest texts of a page and of a chart, in characters."""
+LONGEST = 2000
+"""Longest text of a page, in characters."""
 HEIGHT = 720
 """Height of a page's frame in a notebook, in pixels."""
 NOT_SEEN = re.compile(
@@ -107,7 +107,7 @@ def figure(name: str, draw: Callable[[int], Any]) -> Figure:
     """Return the chart that is drawn at a width, as a figure of a page."""
     drawings, words = {}, ["", ""]
     for place, width in WIDTHS.items():
-        spec = _mapped(draw(width).to_dict(validate=False), _cut)
+        spec = draw(width).to_dict(validate=False)
         heading, alternative = spec.pop("title", {}), spec.pop("description", "")
         words = [" ".join(heading.get(part, "")) for part in ("text", "subtitle")]
         drawn = _drawn(spec, f"{name}-{place}")
@@ -138,19 +138,9 @@ def check_ending(path: str) -> None:
         raise RecframeError(msg)
 
 
-def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Return plain data with its inner values changed."""
-    if isinstance(value, Mapping):
-        return {str(name): _mapped(inner, change) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_mapped(inner, change) for inner in value]
-    return change(value)
-
-
-def _cut(value: Any, longest: int = LONGEST_OF_CHARTS) -> Any:
-    """Return a text, such as the name of a model, no longer than anybody reads."""
-    is_long = type(value) is str and len(value) > longest
-    return value[:longest] + "\u2026" if is_long else value
+def _cut(value: Any) -> Any:
+    """Return a text no longer than anybody reads."""
+    return value[:LONGEST] + "\u2026" if type(value) is str and len(value) > LONGEST else value
 
 
 def check_installed() -> None:
@@ -175,7 +165,7 @@ def _template() -> Any:
 
     environment = jinja2.Environment(
         autoescape=True,
-        finalize=lambda value: value if hasattr(value, "__html__") else _cut(value, LONGEST),
+        finalize=_cut,
         loader=jinja2.FunctionLoader(_file),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

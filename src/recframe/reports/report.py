@@ -35,8 +35,8 @@ BEYOND = (
     *(popularity_metrics.novelty, popularity_metrics.popularity_lift),
 )
 """Metrics of the costs of accuracy."""
-MOST_MARKS, MOST_SEGMENTS, MOST_LACKS = 120, 30, 3
-"""Most marks of a chart of differences, segments of a chart, and sentences on missing lists."""
+MOST_MARKS, MOST_SEGMENTS, MOST_LACKS = 60, 60, 3
+"""Most differences of a chart, dots of a chart of segments, and sentences on missing lists."""
 STOPS = (
     *("no_common_users", "no_common_items", "model_without_common_ids"),
     *("pooled_lists", "pooled_models", "models_of_the_truth"),
@@ -113,11 +113,9 @@ def _headline(facts: Facts) -> str:
     if not rows or rows[0]["value"] is None:
         return f"No user has a value of {metric}."
     value, ends, _ = measured(rows[0])
-    said = f"{value}{f' ({ends})' if ends else ''}, over {counted(rows[0]['n_users'], noun_of(metric))}."
-    if len(rows) == 1:
-        return f"{metric} is {said}"
-    extreme = "lowest" if metric.direction == "lower" else "highest"
-    return f"{rows[0]['model']} has the {extreme} {metric}: {said}"
+    is_first = f"{rows[0]['model']} is first by {metric}:" if len(rows) > 1 else f"{metric} is"
+    users = counted(rows[0]["n_users"], noun_of(metric))
+    return f"{is_first} {value}{f' ({ends})' if ends else ''}, over {users}."
 
 
 def overview(facts: Facts) -> Section | None:
@@ -162,9 +160,9 @@ def segments(facts: Facts) -> Section | None:
         return None
     parts, first, of = [], facts.of_users[0], facts.decision
     for place, found in enumerate(of.by_column.values() if of else []):
-        largest = found.sort("n_users", descending=True).head(MOST_SEGMENTS)
+        largest = found.sort("n_users", descending=True).head(MOST_SEGMENTS // 2)
         parts.append(_differences(facts, f"pair-{place}", largest, [first], of.runner_up))
-    most = max(min(MOST_SEGMENTS, MOST_MARKS // max(len(facts.models), 1)), 3)
+    most = max(MOST_SEGMENTS // len(facts.models), 3)
     for place, by in enumerate(facts.columns):
         how = {"by": by, "most": most, **facts.how._asdict()}
         parts.append(

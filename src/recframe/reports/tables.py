@@ -63,19 +63,12 @@ def cut(table: Table, more: str = "{:,} more rows are not shown.") -> Table:
 
 
 def values_table(rows: Sequence[Row], metrics: Sequence[str], caption: str) -> Table:
-    """Return models by metrics, and the number of users."""
+    """Return models by metrics."""
     lines = {row["model"]: [Cell(row["model"])] for row in rows}
     for row in sorted(rows, key=lambda row: metrics.index(row["metric"])):
         lines[row["model"]].append(measured(row))
     columns = [Column("model"), *(Column(metric, "number") for metric in metrics)]
-    users = {
-        row["model"]: row["n_users"]
-        for row in rows
-        if row["metric"] == metrics[0] and "n_users" in row
-    }
-    for model, n in users.items():
-        lines[model].append(Cell(count(n)))
-    return Table(caption, [*columns, *[Column("users", "number")] * bool(users)], [*lines.values()])
+    return Table(caption, columns, [*lines.values()])
 
 
 DIFFERENCES = (
