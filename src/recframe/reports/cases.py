@@ -96,15 +96,17 @@ def _chosen(values: pl.DataFrame, model: str, other: str | None, sign: int) -> p
     """Return whose cases are shown: group, user, value, and the value of the other model in `other`."""
     of_other = values.filter(model=other or "").select("user", other="value")
     own = values.filter(model=model).join(of_other, on="user", how="left")
-    gain = sign * (pl.col("value") - pl.col("other").fill_null(0.0 if other is None else None))
-    ordered = own.with_columns(gain=gain).drop_nulls("gain").sort("gain", "user")
-    names = ("worst", "best") if other is None else ("lost most", "gained most")
-    ends = ordered.head(MOST_CASES), ordered.sort("gain", descending=True, maintain_order=True)
-    first, last = (
-        end.head(MOST_CASES).with_columns(group=pl.lit(name))
-        for end, name in zip(ends, names, strict=True)
-    )
-    return pl.concat([first, last])
+    change = pl.col("value") - (0.0 if other is None else pl.col("other"))
+    ordered = own.with_columns(gain=sign * change).drop_nulls("gain").sort("gain", "user")
+    if other is None:
+        groups = {"worst": ordered, "best": ordered}
+    else:
+        lost, won = pl.col("gain") < 0, pl.col("gain") > 0
+        groups = {"lost most": ordered.filter(lost), "gained most": ordered.filter(won)}
+    (first, worst), (last, best) = groups.items()
+    best = best.sort("gain", descending=True, maintain_order=True).head(MOST_CASES)
+    named = pl.lit(first).alias("group"), pl.lit(last).alias("group")
+    return pl.concat([worst.head(MOST_CASES).with_columns(named[0]), best.with_columns(named[1])])
 
 
 def _named(rows: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:

@@ -120,10 +120,11 @@ class Decision:
 
     def _open(self, row: Row) -> str:
         """Return why neither of two models is shown to be better."""
-        pair, verdict = (
-            f"{short(str(row['model']))} and {short(str(row['baseline']))}",
+        verdict, (one, other) = (
             row["verdict"],
+            (short(str(row[key])) for key in ("model", "baseline")),
         )
+        pair = f"{one} and {other}"
         users, numbers = counted(row["n_users"], "user"), f"({', '.join(self.written(row))})"
         if row["n_users"] and row["ties"] == row["n_users"]:
             return f"{pair} have the same {self.metric} for each of {users}"
@@ -140,7 +141,7 @@ class Decision:
         return f"{pair} {is_same} in {self.metric}{within} {numbers}{note}"
 
     def _split(self) -> str:
-        """Return for whom each of two models is shown to be better, where that is not the one that is shown to be better."""
+        """Return for whom each of two models is shown to be better, unless that is the best everywhere."""
         said = []
         for verdict, model in (("better", self.best), ("worse", self.runner_up)):
             of = [self._segment(row) for row in self.segments if row["verdict"] == verdict]
@@ -181,37 +182,27 @@ def decided(facts: Facts) -> Decision | None:
     """Return the decision between candidates; None where two are not known, or none is better."""
     if not facts.metrics or facts.metrics[0] not in facts.tested or not sign_of(facts.metrics[0]):
         return None
-    signs, first, baseline = (
-        {str(one): sign_of(one) for one in facts.tested},
-        facts.metrics[0],
-        facts.baseline,
-    )
-    known = [
-        row for row in facts.summary if row["metric"] == str(first) and row["value"] is not None
-    ]
-    best, runner_up, *_ = [row["model"] for row in known if row["model"] != facts.names.none] + [
-        "",
-        "",
-    ]
+    first, baseline = facts.metrics[0], facts.baseline
+    signs = {str(one): sign_of(one) for one in facts.tested}
+    rows = [row for row in facts.summary if row["metric"] == str(first)]
+    known = [row["model"] for row in rows if row["value"] is not None]
+    best, runner_up, *_ = [*(one for one in known if one != facts.names.none), "", ""]
     if not runner_up:
         return None
     # what is told of a call is told by those of the sections
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RecframeWarning)
-        pair = keyed(facts.rec, facts.compared(runner_up, facts.tested)).filter(
-            pl.col("model") == best
-        )
+        pair = keyed(facts.rec, facts.compared(runner_up, facts.tested))
         above, by_column = {}, {}
         if baseline not in {None, best, runner_up}:
             found = facts.compared(baseline, first, correction="holm")
             above = {row["model"]: row for row in keyed(facts.rec, found).to_dicts()}
-        for name, column in (
-            zip(facts.by, facts.columns, strict=True) if first in facts.of_users else ()
-        ):
+        columns = facts.columns if first in facts.of_users else []
+        for name, column in zip(facts.by, columns, strict=False):
             more = {"by": column, "min_users": facts.min_users, "correction": "holm"}
             found = facts.compared(runner_up, first, **more)
             by_column[name] = found.filter(keyed(facts.rec, found)["model"] == best)
-    ahead = [row for row in pair.to_dicts() if signs[row["metric"]]]
+    ahead = [row for row in pair.to_dicts() if row["model"] == best and signs[row["metric"]]]
     ahead.sort(key=lambda row: row["metric"] != str(first))
     above = {one: above[one] for one in (best, runner_up) if above}
     each = [keyed(facts.rec, of).with_columns(by=pl.lit(name)) for name, of in by_column.items()]

@@ -15,7 +15,7 @@ import recframe
 from recframe.charts.formatting import counted
 from recframe.charts.long_format import keyed, noun_of
 from recframe.charts.themes import MOST_COLOURED
-from recframe.errors import DataError, RecframeError, RecframeWarning, shown, suggestion
+from recframe.errors import DataError, RecframeError, RecframeWarning, shown, suggestion, warn
 from recframe.evaluation.required_columns import needs_of
 from recframe.metrics import catalogue_metrics, popularity_metrics
 from recframe.metrics.language.definition import Metric
@@ -56,9 +56,14 @@ def report(rec: Any, columns: Sequence[Any], title: str, only: Sequence[str], **
         facts.stop = _stop(facts)
         facts.decision = None if facts.stop else decided(facts)
         sections = [_made(facts, name, notes) for name in only or SECTIONS]
-    told = {str(one.message): one for one in caught}
-    for one in told.values():
-        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    told: dict[str, None] = {}
+    for one in caught:
+        if issubclass(one.category, RecframeWarning):
+            told[str(one.message)] = None
+        else:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    for message in told:
+        warn(message)
     notes = [*told, *notes]
     sections.append(Section("notes", "Notes", "", [Text([notes])]) if notes else None)
     facts.data["warnings"] = [*told]
@@ -108,8 +113,7 @@ def _headline(facts: Facts) -> str:
         shares = {
             row["model"]: row["value"] for row in rows if row["metric"].startswith("coverage")
         }
-        text: str = facts.decision.text(shares)
-        return text
+        return facts.decision.text(shares)
     if not rows or rows[0]["value"] is None:
         return f"No user has a value of {metric}."
     value, ends, _ = measured(rows[0])
