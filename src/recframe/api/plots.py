@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from recframe.api import argument_errors
+from recframe.api import argument_errors, reprs
 from recframe.api.bound_metric import Cutoffs
-from recframe.api.reprs import card
 from recframe.charts.comparison_charts import PlotsOfTwo
 from recframe.charts.list_charts import PlotsOfLists
 from recframe.charts.themes import Look, ThemeName
@@ -105,12 +104,7 @@ class Plot(PlotsOfValues, PlotsOfTwo, PlotsOfLists):
         return drawn
 
     def __repr__(self) -> str:
-        rows = {}
-        for name in CHARTS:
-            first = (getattr(Plot, name).__doc__ or "").partition("\n\n")[0]
-            drawn = " ".join(first.split()).removeprefix("Draw ")
-            rows[name] = drawn.partition(": ")[0].rstrip(".")
-        return card("The charts of rec.plot, such as rec.plot.curve('ndcg'):", rows)
+        return f"<rec.plot of {reprs.of_frame(self._of._frame)}: {', '.join(CHARTS)}>"  # noqa: SLF001
 
     if not TYPE_CHECKING:
 

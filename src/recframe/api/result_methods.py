@@ -27,7 +27,6 @@ from recframe.charts.long_format import (
     with_columns_of_items,
 )
 from recframe.errors import ColumnError, RecframeError, shown
-from recframe.evaluation.jackknife import reason_without
 from recframe.evaluation.required_columns import is_of_segment
 from recframe.evaluation.segments import keys_of
 from recframe.frames.dtypes import text_of
@@ -38,6 +37,7 @@ from recframe.metrics import accuracy
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
+from recframe.statistics.groups import reason_without
 
 if TYPE_CHECKING:
     from recframe.charts.table import Table
@@ -180,12 +180,13 @@ class ResultsShown(Generic[F]):
                 "or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
             )
             raise RecframeError(msg)
-        found = registry.asked(registry.each(metrics), k)
-        tested = [one for one in found if not (is_of_segment(one) and reason_without(one))]
+        asked = question(rec, metrics, k, by, None)
+        tested = [one for one in asked.metrics if not (is_of_segment(one) and reason_without(one))]
         return table(
             rec,
-            found,
+            asked.metrics,
             tested,
+            sentences(asked.notes),
             baseline=baseline,
             by=by,
             level=level,

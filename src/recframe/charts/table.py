@@ -165,6 +165,7 @@ def table(  # noqa: PLR0913  how a table looks
     rec: Any,
     metrics: Sequence[Metric[...]],
     tested: Sequence[Metric[...]],
+    lacks: Sequence[str],
     *,
     baseline: object,
     by: Any,
@@ -175,7 +176,10 @@ def table(  # noqa: PLR0913  how a table looks
     header: Mapping[str, str],
     caption: str,
 ) -> Table:
-    """Return a row for each model, in groups by segment; or for each segment, without models."""
+    """Return a row for each model, in groups by segment; or for each segment, without models.
+
+    `lacks` are sentences on models whose lists are of other users.
+    """
     found, model = named(rec, rec.summarize(metrics, by=by, level=level)), rec._context.model  # noqa: SLF001
     verdicts: dict[tuple[str, ...], str] = {}
     if tested and (baseline is not None or stars):
@@ -196,6 +200,7 @@ def table(  # noqa: PLR0913  how a table looks
     counts = found.data["n_users"].unique().sort().to_list() or [0]
     notes = [f"Users: {' to '.join(f'{n:,}' for n in dict.fromkeys((counts[0], counts[-1])))}."]
     notes += [f"In brackets: the interval at {level:.10g} of each value."] * intervals
+    notes += lacks
     lowest = ", ".join(str(metric) for metric in metrics if metric.direction == "lower")
     best = f"Bold: the best model{f'; of {lowest} the lowest' if lowest else ''}."
     notes += [best] * any("**" in cell for line in lines for cell in line[2:])

@@ -56,7 +56,7 @@ class Cases(NamedTuple):
     """Users' cases, of which the first is unfolded."""
 
     cases: Sequence[Case]
-    kind = "cases"
+    kind: str = "cases"
 
 
 def cases(facts: Facts, model: str, other: str | None) -> list[Case]:

@@ -13,7 +13,7 @@ from recframe.charts.formatting import NONE, counted, signed, written
 from recframe.charts.history_charts import keys_of_changes, splits_of, timeline
 from recframe.charts.themes import ALL, Look
 from recframe.errors import ColumnError, RecframeError, shown, suggestion
-from recframe.reports.page import Page, Section, Text, figure
+from recframe.reports.page import Figure, Page, Section, Text, figure
 from recframe.reports.tables import Cell, Column, Row, Table, cut, measured
 from recframe.tracking.changed_runs import CHANGED, FEWEST, LEVEL, WINDOW, changed, kind_of
 
@@ -149,13 +149,14 @@ def _changes(rows: Sequence[Row], every: Sequence[Row], window: int, level: floa
 
 def _over_time(found: pl.DataFrame, model: str) -> Section:
     """Return a chart of each metric."""
-    metrics, parts = found["metric"].unique(maintain_order=True).to_list(), []
+    metrics, parts = found["metric"].unique(maintain_order=True).to_list(), list[Figure | Text]()
     for place, metric in enumerate(metrics[:MOST_CHARTS]):
-        by = splits_of(found, metric, model)[0]
-        drawn = (found, metric, model, by)
-        parts.append(
-            figure(f"chart-{place}", lambda width, of=drawn: timeline(*of, Look("light", width)))
-        )
+
+        def draw(width: int, metric: str = metric) -> Any:
+            by = splits_of(found, metric, model)[0]
+            return timeline(found, metric, model, by, Look("light", width))
+
+        parts.append(figure(f"chart-{place}", draw))
     left = ", ".join(metrics[MOST_CHARTS:])
     parts += [Text([f"Without a chart: {left}."])] * bool(left)
     return Section("over-time", "Over time", "", parts)

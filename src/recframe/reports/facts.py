@@ -14,7 +14,6 @@ from recframe.audit.report import meanings_of_checks, tell
 from recframe.charts.long_format import Intervals, Names, keyed, models_of
 from recframe.errors import RecframeError
 from recframe.evaluation.caching import held_values
-from recframe.evaluation.jackknife import reason_without
 from recframe.evaluation.required_columns import is_of_segment
 from recframe.evaluation.trainings import one_of_each
 from recframe.frames.collecting import stream
@@ -22,6 +21,7 @@ from recframe.frames.dtypes import text_of
 from recframe.frames.inputs import Inputs
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
+from recframe.statistics.groups import reason_without
 
 if TYPE_CHECKING:
     from recframe.reports.decision import Decision

@@ -40,7 +40,7 @@ class Figure(NamedTuple):
     title: str
     told: str
     drawings: Mapping[str, str]
-    kind = "figure"
+    kind: str = "figure"
 
 
 class Text(NamedTuple):
@@ -48,7 +48,7 @@ class Text(NamedTuple):
 
     blocks: Sequence[str | Sequence[str]]
     title: str = ""
-    kind = "text"
+    kind: str = "text"
 
 
 class Section(NamedTuple):
@@ -113,7 +113,7 @@ def figure(name: str, draw: Callable[[int], Any]) -> Figure:
         drawn = _drawn(spec, f"{name}-{place}")
         label = escape(alternative[:LONGEST])
         drawings[place] = drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
-    return Figure(name, *words, drawings)
+    return Figure(name, words[0], words[1], drawings)
 
 
 def _drawn(spec: Mapping[str, Any], name: str) -> str:

@@ -163,9 +163,10 @@ def segments(facts: Facts) -> Section | None:
     if facts.stop or not facts.columns or not facts.of_users:
         return None
     parts, first, of = [], facts.of_users[0], facts.decision
-    for place, found in enumerate(of.by_column.values() if of else []):
-        largest = found.sort("n_users", descending=True).head(MOST_SEGMENTS // 2)
-        parts.append(_differences(facts, f"pair-{place}", largest, [first], of.runner_up))
+    if of:
+        for place, found in enumerate(of.by_column.values()):
+            largest = found.sort("n_users", descending=True).head(MOST_SEGMENTS // 2)
+            parts.append(_differences(facts, f"pair-{place}", largest, [first], of.runner_up))
     most = max(MOST_SEGMENTS // len(facts.models), 3)
     for place, by in enumerate(facts.columns):
         how = {"by": by, "most": most, **facts.how._asdict()}

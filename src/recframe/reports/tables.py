@@ -42,7 +42,7 @@ class Table(NamedTuple):
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     notes: Sequence[str] = ()
-    kind = "table"
+    kind: str = "table"
 
 
 def measured(
