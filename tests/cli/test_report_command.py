@@ -36,7 +36,8 @@ def test_a_report_is_written_with_the_numbers_of_the_call(folder):
     assert result.stderr == f"wrote shop.html ({size / 1000:,.0f} kB)\n"
     assert result.stdout == ""
     assert '<h1 dir="auto">A shop</h1>' in page
-    found = SHOP.rec().report("ndcg@3", baseline="old", by=["country", "age"], title="A shop")
+    rec = SHOP.recs.rec(SHOP.truth, users=SHOP.users, model="model")
+    found = rec.report("ndcg@3", baseline="old", by=["country", "age"], title="A shop")
     assert page.partition("<footer")[0] == found.html.partition("<footer")[0]
 
 

@@ -307,7 +307,7 @@ def test_models_stand_by_value_and_bounds_below_them():
     log = pl.DataFrame(
         {
             "user": [u for u in range(40) for _ in range(3)],
-            "item": [0, 1, 2] * 40,
+            "item": [(u * d) % 7 for u in range(40) for d in (1, 2, 3)],
             "day": [1, 2, 3] * 40,
         }
     )

@@ -109,7 +109,7 @@ def _newest(rows: Sequence[Row]) -> Section:
     metrics = [*dict.fromkeys(row["metric"] for row in rows)]
     lines = []
     for users, of in groupby(
-        sorted(rows, key=lambda row: "=" in row["users"]), lambda row: row["users"]
+        sorted(rows, key=lambda row: ("=" in row["users"], row["users"])), lambda row: row["users"]
     ):
         by_metric = {row["metric"]: row for row in of}
         cells = [Cell(users)]

@@ -19,7 +19,7 @@ from recframe.errors import DataError, RecframeError, RecframeWarning, shown, su
 from recframe.evaluation.required_columns import needs_of
 from recframe.metrics import catalogue_metrics, popularity_metrics
 from recframe.metrics.language.definition import Metric
-from recframe.profiles import explanation
+from recframe.profiles import explanation, under_profile
 from recframe.reports.cases import Cases
 from recframe.reports.cases import cases as cases_of
 from recframe.reports.decision import decided
@@ -35,8 +35,8 @@ BEYOND = (
     *(popularity_metrics.novelty, popularity_metrics.popularity_lift),
 )
 """Metrics of the costs of accuracy."""
-MOST_MARKS, MOST_SEGMENTS, MOST_LACKS = 60, 60, 3
-"""Most differences of a chart, dots of a chart of segments, and sentences on missing lists."""
+MOST_MARKS, MOST_SEGMENTS, MOST_LACKS = 60, 30, 3
+"""Most dots of a chart, segments of a chart, and sentences on missing lists."""
 STOPS = (
     *("no_common_users", "no_common_items", "model_without_common_ids"),
     *("pooled_lists", "pooled_models", "models_of_the_truth"),
@@ -165,9 +165,9 @@ def segments(facts: Facts) -> Section | None:
     parts, first, of = [], facts.of_users[0], facts.decision
     if of:
         for place, found in enumerate(of.by_column.values()):
-            largest = found.sort("n_users", descending=True).head(MOST_SEGMENTS // 2)
+            largest = found.sort("n_users", descending=True).head(MOST_SEGMENTS)
             parts.append(_differences(facts, f"pair-{place}", largest, [first], of.runner_up))
-    most = max(MOST_SEGMENTS // len(facts.models), 3)
+    most = min(max(MOST_MARKS // len(facts.models), 3), MOST_SEGMENTS)
     for place, by in enumerate(facts.columns):
         how = {"by": by, "most": most, **facts.how._asdict()}
         parts.append(
@@ -268,8 +268,9 @@ def _differences(
 
 
 def _is_served(facts: Facts, metric: Metric[...]) -> bool:
-    """Return whether the frames that a metric needs are bound."""
+    """Return whether the profile has a metric, and the frames that it needs are bound."""
     with suppress(RecframeError):
+        under_profile.asked(facts.inputs.context, [metric])
         check_needs(facts.inputs, metric, needs_of(metric).facts)
         return True
     return False
