@@ -11,8 +11,8 @@ import pytest
 import recframe as rf
 from charts_asked import ASKED, channels, colours_of, each_sharply, parts, spec_of
 from recframe.charts.formatting import number
-from recframe.charts.forms import Canvas, Field, leader
-from recframe.charts.long_format import Intervals
+from recframe.charts.forms import Field, canvas, leader
+from recframe.charts.long_format import Intervals, Names, Result
 from recframe.charts.themes import THEMES, Look
 from recframe.metrics.language import registry
 
@@ -64,11 +64,19 @@ def test_a_title_says_where_a_model_is_best(best: Sequence[str], said: str):
         for model in ("a", "b")
     ]
     data = pl.DataFrame(rows, ["k", "model", "value"], orient="row")
-    of = Canvas(Look(), data, Field("value"), ["a", "b"], ["a", "b"], [])
-    turned = of._replace(data=data.with_columns(-pl.col("value")), lower=True)
+    value = Field("value", best="best m")
+    of = canvas(
+        Look(),
+        Result(data.with_columns(segment=pl.lit(""), place=0, n_users=1), Names(["a", "b"])),
+        value,
+        [],
+    )
+    turned = of._replace(
+        data=of.data.with_columns(-pl.col("value")), value=value._replace(lower=True)
+    )
 
-    for one, words in ((of, said), (turned, said), (of._replace(data=data.clear()), "")):
-        assert leader(one, "k", "at {} cut-offs", "best m") == words
+    for one, words in ((of, said), (turned, said), (of._replace(data=of.data.clear()), "")):
+        assert leader(one, "k", "at {} cut-offs") == words
 
 
 def test_a_comparison_claims_what_its_verdicts_show():
@@ -90,11 +98,11 @@ def test_a_comparison_claims_what_its_verdicts_show():
 
 def test_segments_say_who_is_best_in_them_by_value():
     # in y two have the same value
-    assert title(TWO.plot.segments("hit_rate@1", by="segment")) == "hit_rate@1 by segment"
+    assert title(TWO.plot.segments("hit_rate@1", by="segment")) == "hit_rate@1, by segment"
     more = lists({"a": {"x": 3, "y": 4, "z": 1}, "b": {"x": 2, "y": 2, "z": 9}})
     chart = more.plot.segments("hit_rate@1", by="segment")
     assert title(chart) == "a has the best hit_rate@1 in 2 of 3 segments"
-    assert subtitle(chart).startswith("hit_rate@1 by segment. ")
+    assert subtitle(chart).startswith("hit_rate@1, by segment. ")
 
 
 # For those who do not see it, and those who point at it
@@ -172,16 +180,15 @@ def test_segments_are_in_their_own_order_or_the_best_first():
             plot.segments("hit_rate@1", by="segment"),
             plot.compare("hit_rate@1", baseline="b", by="segment"),
         ]
-        facet = plot.curve("hit_rate", k=[1], by="segment").to_dict()["facet"]["sort"]
-        return [*(channels(one, "y")[0]["scale"]["domain"] for one in charts), facet]
+        return [channels(one, "y")[0]["scale"]["domain"] for one in charts]
 
     by_value = ["high (40)", "mid (40)", "low (40)"]
-    assert drawn(rec) == [by_value] * 3
+    assert drawn(rec) == [by_value] * 2
     users = rec._inputs(None, []).users.collect()
     users = pl.DataFrame({"user": users["user"]}).with_columns(
         segment=pl.Series(["mid", "low", "high"], dtype=own)[users["user"] // USERS]
     )
-    assert drawn(rec(users=users)) == [by_value[::-1]] * 3
+    assert drawn(rec(users=users)) == [by_value[::-1]] * 2
 
 
 def test_intervals_of_few_users_are_not_drawn_and_the_chart_says_so():
@@ -194,7 +201,8 @@ def test_intervals_of_few_users_are_not_drawn_and_the_chart_says_so():
 
     assert "Intervals of fewer than 10 users are not drawn." in subtitle(chart)
     rules = [one for one in chart.to_dict()["layer"] if one["mark"]["type"] == "rule"]
-    assert [one["transform"] for one in rules] == [[{"filter": "datum.n_users >= 10"}]]
+    assert [one["transform"] for one in rules] == [[{"filter": "!datum.few"}]]
+    assert chart.data.filter("few")["n_users"].to_list() == [2]
     small = rec(users=users.with_columns(place="user")).plot.segments("hit_rate@1", by="place")
     assert "are not drawn" not in subtitle(small)
 
@@ -232,14 +240,14 @@ def test_models_that_are_named_stand_out_in_the_colour_that_they_have():
         "b": theme.models[1],
         "c": theme.others,
     }
-    with pytest.raises(rf.RecframeError, match=r"is no model. There are a, b and c"):
+    with pytest.raises(rf.RecframeError, match="is no model; there are a, b and c"):
         TWO.plot(highlight=["bb"]).curve("hit_rate", k=[1])
 
 
 def test_a_pair_alone_has_the_colours_of_charts_of_all_models():
     result = MANY.compare("hit_rate@1", baseline="m03").filter(model="m07")
     plot, theme = MANY.plot(highlight=["m07", "m11"]), THEMES["light"]
-    metrics = registry.asked(["hit_rate@1"], None)
-    chart = plot._differences(result, metrics, Intervals(0.95), baseline="m03", margin=None)
+    metric = registry.parse("hit_rate@1")
+    chart = plot._differences(result, metric, Intervals(0.95), "m03", None)
 
     assert colours_of(chart.to_dict())[0]["m07"] == theme.models[0]

@@ -106,16 +106,6 @@ def test_marks_are_the_verdicts_against_the_baseline_and_a_legend_says_so():
     assert "† worse than popular" in table.markdown()
 
 
-def test_marks_of_a_metric_without_a_direction_are_told_apart():
-    longer = pl.concat(
-        [WORSE, WORSE.head(300).with_columns(pl.col("item") + 1, pl.col("rank") + 1)]
-    )
-    table = rf.rec({"a": POPULAR, "b": longer}, PEOPLE).table("list_length", baseline="a")
-
-    assert "* better (higher, of a metric without a direction)" in table.notes[-1]
-    assert rows(table)[3][1].startswith("1.750\\*")
-
-
 def test_segments_are_groups_of_models_in_the_order_of_the_segments():
     table = REC.table("mrr", by="country", baseline="popular")
     found = rows(table)
@@ -172,6 +162,33 @@ def test_what_has_no_test_stands_without_a_mark():
     assert table.notes[-1] == f"Not tested: {overlap}."
 
 
+def test_the_spread_over_trainings_stands_behind_each_value():
+    # the share of hits is 0.6, 0.5 and 0.4 of three trainings, whose standard deviation is 0.1
+    item = lambda hits: pl.when(pl.col("user") < hits).then(1).otherwise(2)  # noqa: E731
+    trainings = [
+        PEOPLE.with_columns(item=item(hits), seed=hits, rank=1) for hits in (240, 200, 160)
+    ]
+    fixed = PEOPLE.with_columns(seed=pl.lit(None, pl.Int64), rank=1)
+    rec = rf.rec(
+        {"fixed": fixed, "knn": pl.concat(trainings)}, PEOPLE, users=USERS, training="seed"
+    )
+    table = rec.table("hit_rate@1", "mrr", std=True, decimals=2)
+
+    assert rows(table)[2:] == [
+        ["fixed", "**1.00** ± –", "**1.00** ± –"],
+        ["knn", "0.50 ± 0.10", "0.50 ± 0.10"],
+    ]
+    assert "±: the standard deviation over the trainings." in table.notes
+    segments = rows(rec.table("hit_rate@1", by="country", std=True, decimals=2))
+    assert segments[3][:2] == ["FR", "knn"]
+    # of users 200 to 399 in FR 40, none and none have a hit: 0.2, 0 and 0
+    assert segments[3][2] == "0.07 ± 0.12"
+    with pytest.raises(
+        rf.RecframeError, match="std=True shows the standard deviation over trainings"
+    ):
+        REC.table("mrr", std=True)
+
+
 def test_options_that_are_none_are_told():
     for more, said in (
         ({"decimals": -1}, "decimals=-1: decimals takes a whole number from 0 to 15"),
@@ -211,7 +228,7 @@ def test_html_has_what_markdown_has_and_names_are_text():
 
     assert "svd_&amp;&lt;b&gt;" in html
     assert "<b>" not in html
-    assert "country: a|b_&lt;i&gt;" in html
+    assert "a|b_&lt;i&gt;" in html
     assert "A &lt;b&gt; &amp; c" in html
     assert "<strong>0.750</strong>* [0.7" in html
     assert "0.250†" in html
@@ -284,8 +301,8 @@ def test_names_are_read_in_latex_as_they_are(name, written, tmp_path):
     rec = rf.rec({name: POPULAR, "b": WORSE}, PEOPLE, users=lists.drop("item"))
     latex = rec.table("mrr", "first_rank", by=name, baseline=name, caption=name).latex()
 
-    # above the table, as a segment with its column's name, as a model, and as the baseline in the legend
-    assert latex.count(written) == 5
+    # above the table, as the column of two segments, as a model, and as the baseline in the legend
+    assert latex.count(written) == 6
     assert name not in latex
     compiles(latex, tmp_path)
 

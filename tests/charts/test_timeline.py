@@ -63,7 +63,7 @@ def test_segments_are_views_of_their_own():
 def test_names_of_runs_are_told_apart_as_models_are():
     runs = pl.concat([history(runs=9), history(runs=9, seed=1).with_columns(name=pl.lit("canary"))])
 
-    assert set(runs.rec.plot.timeline("ndcg@10").data["model"]) == {"all lists", "canary"}
+    assert set(runs.rec.plot.timeline("ndcg@10").data["model"]) == {"(none)", "canary"}
     bound = RUNS.rename({"model": "system"})
     assert set(bound.rec(model="system").plot.timeline("ndcg@10").data["model"]) == {"a", "b"}
 

@@ -476,7 +476,7 @@ def test_a_level_is_told_with_all_of_its_digits():
             for name, chart in {
                 "curve": asked.plot.curve("ndcg", k=[1, 3], level=0.9975),
                 "segments": asked.plot.segments("ndcg@3", by="country", level=0.9975),
-                "compare": asked.plot.compare("ndcg@3", level=0.9975),
+                "compare": asked.plot.compare("ndcg@3", baseline="old", level=0.9975),
                 "tradeoff": asked.plot.tradeoff("ndcg@3", "recall@3", level=0.9975),
             }.items()
         },

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast, overload
 
 import polars as pl
 
-from recframe.api import argument_errors, reprs
+from recframe.api import argument_errors, long_form, reprs
 from recframe.api.argument_errors import no_method
 from recframe.api.bound_metric import Asked, BoundMetric, By, Cutoffs, F
+from recframe.api.lists_shown import warned_of_truth
 from recframe.api.methods import Methods
 from recframe.api.request import Request, tell_of_tidy
 from recframe.api.result_methods import Answers
 from recframe.audit import report as audit
 from recframe.audit.data import Data
-from recframe.charts import long_format as long
 from recframe.errors import RecframeError
 from recframe.evaluation import evaluation, trainings
 from recframe.evaluation.execution import Run
@@ -201,10 +201,8 @@ class Rec(Methods[F], Answers[F]):
         found = registry.asked(registry.each(metrics), k)
         request = Request.of(self, found, by)
         plan = request.with_support() if support else request.evaluated(SUPPORT if tidy else ())
-        plan = long.tidy(plan, request.inputs, found) if tidy else plan
-        told = partial(
-            tell_of_tidy if tidy else audit.tell, trainings.one_of_each(request.home), found
-        )
+        plan = long_form.tidy(plan, request.inputs, found) if tidy else plan
+        told = partial(warned_of_metrics, request.home, found, tidy=tidy)
         result: F = request.kind.give(plan, request.inputs.sources, told)
         return result
 
@@ -241,7 +239,7 @@ class Rec(Methods[F], Answers[F]):
             told_apart = zip(roles[:-2], names, strict=False)
             fields = (pl.first().struct.field(one).alias(name) for one, name in told_apart)
             frame = frame.select(*fields, pl.nth(range(1, 5)))
-        result: F = self._kind.give(frame, sources, long.warned_of_truth(inputs))
+        result: F = self._kind.give(frame, sources, warned_of_truth(inputs))
         return result
 
     @argument_errors.understood

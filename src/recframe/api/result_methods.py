@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic
 
@@ -14,37 +13,24 @@ from recframe.api.bound_metric import Asked, By, Cutoffs, F
 from recframe.api.comparison_methods import Compared
 from recframe.api.gates import Gates
 from recframe.api.history_methods import Tracked
+from recframe.api.lists_shown import lists_of, shown_lists
 from recframe.api.log_methods import OfLogs
 from recframe.api.plots import Plot
 from recframe.api.request import question, sentences
 from recframe.api.uncertain import Uncertain
-from recframe.charts.long_format import (
-    check_of_users,
-    joined_on,
-    rows_of_lists,
-    values_of_users,
-    warned_of_truth,
-    with_columns_of_items,
-)
-from recframe.errors import ColumnError, RecframeError, shown
+from recframe.errors import RecframeError, shown
 from recframe.evaluation.required_columns import is_of_segment
-from recframe.evaluation.segments import keys_of
 from recframe.frames.dtypes import text_of
-from recframe.frames.inputs import Inputs
+from recframe.frames.hints import bind
 from recframe.frames.options import MOST_DECIMALS, plain_number
-from recframe.frames.roles import Segment
 from recframe.metrics import accuracy
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
-from recframe.profiles import under_profile
 from recframe.statistics.groups import reason_without
 
 if TYPE_CHECKING:
     from recframe.charts.table import Table
     from recframe.reports.page import Page
-
-PLACE, HIT = "place", "hit"
-"""Columns without a role: a user's position in the result, and whether a row is a hit."""
 
 
 class ResultsShown(Generic[F]):
@@ -88,7 +74,7 @@ class ResultsShown(Generic[F]):
         │ 1     ┆ 1    ┆ 0.0     ┆ null ┆ 12   ┆ 1         ┆ false ┆ Jaws  │
         └───────┴──────┴─────────┴──────┴──────┴───────────┴───────┴───────┘
         """
-        result: F = _shown(self, metric, k, n, by, worst=True)
+        result: F = shown_lists(self, metric, k, n, by, worst=True)
         return result
 
     @argument_errors.understood
@@ -114,7 +100,7 @@ class ResultsShown(Generic[F]):
         │ 1     ┆ 1    ┆ 1.0 ┆ 1    ┆ 10   ┆ 1         ┆ true │
         └───────┴──────┴─────┴──────┴──────┴───────────┴──────┘
         """
-        result: F = _shown(self, metric, k, n, by, worst=False)
+        result: F = shown_lists(self, metric, k, n, by, worst=False)
         return result
 
     @argument_errors.understood
@@ -128,6 +114,7 @@ class ResultsShown(Generic[F]):
         decimals: int | None = None,
         intervals: bool = True,
         stars: bool = False,
+        std: bool = False,
         header: Mapping[str, str] | None = None,
         caption: str = "",
     ) -> Table:
@@ -139,6 +126,7 @@ class ResultsShown(Generic[F]):
             baseline: the name of a model: others are marked * if they are significantly better, † if worse, by the paired t
                 test of `compare` with Holm's correction for the whole table. It needs recframe[stats].
             stars: True marks the best model * where it is significantly better than the runner-up; it needs no baseline.
+            std: True prints ± and the standard deviation over trainings behind each value.
             level: of the intervals, which are those of `summarize`; p values are compared with 1 - level.
             decimals: of each number; without it, two digits of half the narrowest interval of a column. Models whose rounded
                 numbers are equal are all bold; if all models' are, none is.
@@ -166,7 +154,7 @@ class ResultsShown(Generic[F]):
         Bold: the best model.
         <BLANKLINE>
         """
-        from recframe.charts.table import table  # noqa: PLC0415  importing recframe should take no time
+        from recframe.charts.table import Looks, table  # noqa: PLC0415  importing recframe should take no time
 
         _check_decimals(decimals)
         for name, text in {"caption": caption, **(header or {})}.items():
@@ -182,20 +170,20 @@ class ResultsShown(Generic[F]):
             raise RecframeError(msg)
         asked = question(rec, metrics, k, by, None)
         tested = [one for one in asked.metrics if not (is_of_segment(one) and reason_without(one))]
-        return table(
-            rec,
+        other = None if baseline is None else text_of(baseline)
+        looks = Looks(
             asked.metrics,
             tested,
-            sentences(asked.notes),
-            baseline=baseline,
-            by=by,
-            level=level,
-            decimals=decimals,
-            intervals=intervals,
-            stars=stars,
-            header=header or {},
-            caption=caption,
+            other,
+            stars,
+            std,
+            level,
+            decimals,
+            intervals,
+            header or {},
+            caption,
         )
+        return table(rec, looks, argument_errors.names(by), sentences(asked.notes))
 
     @argument_errors.understood
     def report(  # noqa: PLR0913  those of summarize and compare, and what the page is called
@@ -280,6 +268,10 @@ class ResultsShown(Generic[F]):
             lacks=sentences(asked.notes) if asked else [],
         )
 
+    def _lists_of(self, metric: Metric[...], users: pl.Series) -> pl.DataFrame:
+        """Return the lists of some users, for the cases of a report."""
+        return lists_of(self, metric, users)
+
     @property
     def plot(self) -> Plot:
         """Charts of these frames: `rec.plot.curve("ndcg")`, and others; `rec.plot(theme="dark", width=400)` says how they look.
@@ -312,77 +304,6 @@ def _texts(name: str, given: object) -> list[str]:
         given = found[0] if len(found) == 1 else given
     msg = f"{name}={shown(given)}: {name} takes a name or several, such as 'overview'"
     raise RecframeError(msg)
-
-
-def _shown(
-    rec: Any,
-    metric: str | Metric[...],
-    k: int | None,
-    n: object,
-    by: By,
-    *,
-    worst: bool,
-) -> Any:
-    """Return the lists of the first users, as a frame of the same kind."""
-    one, number = _checked(metric, k, n)
-    context = rec._context  # noqa: SLF001  the methods of this class are those of a Rec
-    user = context.names["user"]
-    inputs, values = values_of_users(rec, one, argument_errors.names(by))
-    keys = keys_of(inputs, [one])
-    segments = [key for key in keys if key != "user"]
-    lower_is_better = one.direction == "lower"
-    order = {**dict.fromkeys(segments, False), "value": worst == lower_is_better, "user": False}
-    ordered = values.sort(*order, descending=[*order.values()], nulls_last=True)
-    place = pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
-    ordered = ordered.with_columns((place.over(segments) if segments else place).alias(PLACE))
-    values = ordered.filter(pl.col(PLACE) <= number).cache()
-    # The segments are the users' alone: a list is shown whole, and compared with all of the truth.
-    models = values.select("model") if inputs.model else None
-    convention = under_profile.asked(inputs.context, [one])[0]
-    plain = replace(inputs, segments=(), context=convention.context, models=models)
-    names = {key: keys[key] for key in segments}
-    shown_items = _columns_of_items(plain, {*names.values()})
-    lists = rows_of_lists(plain, one, values.select("user"))
-    lists = with_columns_of_items(lists, plain, shown_items)
-    names |= {PLACE: PLACE, "user": user, "value": str(one)}
-    names |= {role: context.names[role] for role in ("rank", "item", "relevance")}
-    names |= {HIT: HIT} | {column.inside: column.name for column in shown_items}
-    _check_names(list(names.values()))
-    by_list = [*segments, PLACE, "user", "rank", "item"]
-    plan = joined_on(values, lists, [*inputs.model, "user"]).sort(by_list, nulls_last=True)
-    plan = plan.select(pl.col(inside).alias(name) for inside, name in names.items())
-    # NOTE: pandas' rows are sorted by these columns once more where it has categories, so that they say the whole order.
-    sources = {names[inside]: inputs.sources.get(names[inside]) for inside in by_list}
-    sources[names["item"]] = rec._kind.source(names["item"])  # noqa: SLF001
-    return rec._kind.give(plan, sources, warned_of_truth(inputs))  # noqa: SLF001
-
-
-def _checked(metric: str | Metric[...], k: int | None, n: object) -> tuple[Metric[...], int]:
-    """Return the metric and the number of users, or say why there is no such thing."""
-    one, *others = registry.asked([metric], k)
-    if others:
-        raise RecframeError(f"k={shown(k)}: users are sorted by one cut-off; write k=10")
-    check_of_users(one)
-    return one, options.whole("n", n, 1)
-
-
-def _columns_of_items(inputs: Inputs, without: Collection[str]) -> list[Segment]:
-    """Return the columns of the items frame except the id and segments of the result."""
-    if inputs.items is None:
-        return []
-    without = {inputs.context.names["item"], *without}
-    names = [name for name in inputs.sides["items"].columns if name not in without]
-    return [Segment(f"shown {place}", name, "items") for place, name in enumerate(names)]
-
-
-def _check_names(names: Sequence[str]) -> None:
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        msg = (
-            f"the result has a column {twice[0]!r} of its own, and {twice[0]!r} is also a column of items= or by=; rename "
-            "that"
-        )
-        raise ColumnError(msg)
 
 
 def _check_decimals(decimals: object) -> None:

@@ -18,11 +18,17 @@ TIMES = 10
 """Relative difference from which it is written as a multiple."""
 
 
-def number(value: float | None, ends: Sequence[float] = (), *, sign: bool = False) -> str:
+def number(
+    value: float | None,
+    ends: Sequence[float] = (),
+    *,
+    sign: bool = False,
+    decimals: int | None = None,
+) -> str:
     """Return a number, to two digits of half the width of its interval; a number that reads 0 keeps its sign.
 
     There is one digit more where an end of the interval would read 0. Without an interval there are three decimals, fewer for
-    a large number, and two significant digits near 0.
+    a large number, and two significant digits near 0; `decimals` are so many, whatever the interval.
 
     >>> number(0.0382, (0.0301, 0.0463)), number(163.2, (140.0, 190.0)), number(0.002, (-0.00001, 0.004))
     ('0.0382', '163', '0.00200')
@@ -39,6 +45,7 @@ def number(value: float | None, ends: Sequence[float] = (), *, sign: bool = Fals
         digits += any(least < abs(end) < 0.5 / 10**digits for end in ends)
     elif LEAST < size < SMALL:
         digits = 1 - math.floor(math.log10(size))
+    digits = digits if decimals is None else decimals
     known = value if size > least else 0.0
     text = f"{known:+,.{digits}f}".replace("-", MINUS)
     is_zero = not text.strip(f"+{MINUS}0.,")

@@ -9,18 +9,17 @@ read as part of a specification.
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from itertools import repeat
+from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import polars as pl
 
 from recframe.charts.formatting import counted, listed, written
-from recframe.charts.long_format import Result, labelled
+from recframe.charts.long_format import Result
 from recframe.charts.themes import ALL, FONT, MOST_COLOURED, SHAPES, Look
-from recframe.errors import RecframeError, sentence, suggestion
+from recframe.errors import RecframeError, suggestion
 from recframe.metrics.language.definition import Metric
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ else:
     alt = _Altair()
 
 Encoding = dict[str, Any]
-Chart = TypeVar("Chart", bound="alt.LayerChart | alt.FacetChart | alt.VConcatChart")
+Chart = TypeVar("Chart", bound="alt.LayerChart | alt.FacetChart")
 LETTER = 6.4
 """Average width of a letter, in pixels."""
 SIDES, OF_VIEWS = 110, 70
@@ -61,7 +60,7 @@ ENDS = ("low", "high")
 
 
 class Field(NamedTuple):
-    """A column with what is said of its value, how that is written, the columns of its interval, and its axis."""
+    """A column: what is said of its value, the columns of its interval, its axis and its better end."""
 
     name: str
     title: str = "{}"
@@ -71,6 +70,10 @@ class Field(NamedTuple):
     axis: str = ""
     format: str = ""
     """The format of D3 on the axis."""
+    lower: bool = False
+    """Whether low values are the better ones."""
+    best: str = "best"
+    """What a title calls the best value."""
 
     def words(self, row: Mapping[str, Any]) -> str:
         """Return the value of a row with its interval, "" where it has none."""
@@ -81,133 +84,71 @@ class Field(NamedTuple):
         return self.title.replace("{}", text + (f" ({' to '.join(interval)})" if interval else ""))
 
     def along(self, length: float, **scale: Any) -> Encoding:
-        """Return the encoding of numbers along an axis; that of whole numbers has no grid."""
-        title = self.axis + ": axis reversed" * bool(scale.get("reverse"))
-        axis: Encoding = {
-            "grid": self.format not in {"d", "~s"},
-            "tickMinStep": int(self.format == "d"),
+        """Return the encoding of numbers along an axis, of which the right or upper end is the better one."""
+        axis = {"format": self.format} if self.format else {}
+        return {
+            "field": self.name,
+            "type": "quantitative",
+            "title": lines(self.axis + ": axis reversed" * self.lower, length),
+            "axis": {"tickMinStep": int(self.format == "d"), **axis},
+            "scale": {"zero": False, "reverse": self.lower, **scale},
         }
-        axis |= {"format": self.format} if self.format else {}
-        kind = {"field": self.name, "type": "quantitative", "title": lines(title, length)}
-        return {**kind, "axis": axis, "scale": {"zero": False, **scale}}
 
 
-USERS = Field("n_users", "{} users")
-
-
-def of_metric(metric: Metric[...]) -> Field:
-    """Return the field of a metric's values with their intervals; its axis has the range and the better end."""
-    low, high = (f"{end:g}" if math.isfinite(end) else "" for end in metric.range)
-    ends = (
-        f"{low} to {high}"
-        if low and high
-        else f"from {low} up"
-        if low
-        else f"up to {high}" * bool(high)
-    )
-    told = ", ".join(filter(None, [ends, f"{metric.direction} is better" * bool(metric.direction)]))
-    return Field(
-        "value", f"{metric} {{}}", ends=ENDS, axis=f"{metric} ({told})" if told else f"{metric}"
-    )
+def of_metric(metric: Metric[...], name: str = "value", ends: Sequence[str] = ENDS) -> Field:
+    """Return the field of a metric's values with their intervals."""
+    better, best = metric.direction, "best" if metric.direction else "highest"
+    axis = f"{metric}" + f" ({better} is better)" * bool(better)
+    said = f"{metric} {{}}"
+    lower = better == "lower"
+    return Field(name, said, ends=ends, axis=axis, lower=lower, best=f"{best} {metric}")
 
 
 class Canvas(NamedTuple):
-    """Rows of a chart with a sentence each, and the models by their places, colours and shapes."""
+    """Rows of a chart with a sentence each, and the models with their colours and shapes."""
 
     look: Look
     data: pl.DataFrame
-    """Rows under names of charts, `model` among them, and their `words`."""
+    """Rows under names of charts with their `words`, and whether they are of a model in colour (`clear`)."""
     value: Field
-    models: Sequence[str]
-    """All models in their own order, which is that of the colours."""
+    looks: Mapping[str, tuple[str, str]]
+    """The colour and the shape of all models, in their own order."""
     ranked: Sequence[str]
-    """The same in the order of the legend, the best first."""
+    """The models, the best first."""
+    coloured: Sequence[str]
+    """Those in colour: all of few, of many the best two and the baseline."""
     labels: Sequence[str]
     """The segments with their users, the best first."""
-    lower: bool = False
-    """Whether low values are the better ones."""
-    baseline: str = ""
-    """A model that has a colour, whatever its value."""
-    more: str = ""
-    """The sentence on segments that are left out."""
-
-    @property
-    def coloured(self) -> list[str]:
-        """The models in colour, in the order of the legend: all of few, of many the best two and the baseline."""
-        chosen = [*map(safe_text, self.look.highlight)] if self.models != [ALL] else []
-        for one in chosen:
-            if one not in self.models:
-                found = sentence(f"highlight={one!r} is no model", suggestion(one, self.models))
-                raise RecframeError(f"{found} There are {listed(self.models)}")
-        if not chosen and len(self.models) <= MOST_COLOURED:
-            return [*self.ranked]
-        return [one for one in self.ranked if one in (chosen or [*self.ranked[:2], self.baseline])]
-
-    @property
-    def others(self) -> int:
-        """The number of grey models."""
-        return len(self.models) - len(self.coloured)
+    by: str
+    """The columns of the segments."""
+    users: str
+    """How many users there are, in words."""
+    notes: str
+    """Sentences on what is not drawn, or grey."""
 
     @property
     def across(self) -> int:
         """The width of the marks, in pixels."""
         return self.look.width - SIDES
 
-    def users(self, noun: str = "user") -> str:
-        """Return the number of users, or lists, behind the chart, in words."""
-        numbers = self.data["n_users"]
-        return "up to " * (numbers.n_unique() > 1) + counted(max(numbers, default=0), noun)
-
-    def channels(self, *names: str, legend: bool = True) -> Encoding:
-        """Return the encodings of models by colours, and by shapes, which paper tells apart too."""
-        of, shown = self.look.colours, self.coloured
-        # NOTE: by the place among all models; of more models than colours, by that among those in colour
-        few = len(self.models) <= MOST_COLOURED
-        places = [one for one in self.models if few or one in shown]
-        drawn = [one for one in shown if one in {*self.data["model"]}]
-        above = {
-            "title": None,
-            "orient": "top",
-            "values": drawn,
-            "columns": max(self.look.width // 180, 1),
-        }
-        found = {}
-        for name in names:
-            values, grey = (of.models, of.others) if name == "color" else (SHAPES, SHAPES[0])
-            each = (
-                values[places.index(one) % len(values)] if one in shown else grey
-                for one in self.models
-            )
-            found[name] = {
-                "field": "model",
-                "type": "nominal",
-                "legend": above if legend and drawn not in ([], [ALL]) else None,
-            }
-            found[name]["scale"] = {"domain": [*self.models], "range": [*each]}
-        return found
-
-    def base(self, **encodings: Any) -> alt.Chart:
-        """Return marks of rows, which are those of the layers, along some axes."""
-        return _along(alt.Chart(), **encodings)
-
-    def clear(self, base: alt.Chart) -> alt.Chart:
-        """Return marks of the models in colour alone."""
-        only: Any = {"field": "model", "oneOf": self.coloured}
-        return base.transform_filter(only) if self.others else base
-
-    def sure(self, base: alt.Chart) -> alt.Chart:
-        """Return marks of intervals, but those of few users, which would stretch the axis."""
-        least = FEW_USERS if (self.data["n_users"] >= FEW_USERS).any() else 0
-        return base.transform_filter(f"datum.n_users >= {least}")
+    def channel(self, place: int, *, legend: bool = True) -> Encoding:
+        """Return the encoding of models by colours (0), or by shapes (1), which paper tells apart too."""
+        scale = {"domain": [*self.looks], "range": [one[place] for one in self.looks.values()]}
+        columns = max(self.look.width // 180, 1)
+        above = {"title": None, "orient": "top", "values": [*self.coloured], "columns": columns}
+        is_told = legend and [*self.looks] != [ALL] and not self.data.is_empty()
+        kind = {"field": "model", "type": "nominal", "scale": scale}
+        return {**kind, "legend": above if is_told else None}
 
     def points(self, base: alt.Chart, size: float, *, legend: bool = True) -> alt.Chart:
         """Return the marks that say their words; hollow ones where rows are `hollow`."""
-        encoded = self.channels("color", "shape", legend=legend)
-        fill = {**encoded["color"], "legend": None}
-        if "hollow" in self.data.columns:
-            fill["condition"] = {"test": "datum.hollow", "value": self.look.ground}
-        marks: alt.Chart = base.mark_point(size=size, strokeWidth=2, opacity=1)
-        return _along(marks, **encoded, fill=fill, **SAID)
+        marks = base.mark_point(filled=True, size=size, strokeWidth=2, opacity=1)
+        models = {
+            name: self.channel(place, legend=legend)
+            for place, name in enumerate(("color", "shape"))
+        }
+        fill = {"value": 1, "condition": {"test": "datum.hollow", "value": 0}}
+        return along(marks, **models, fillOpacity=fill, **SAID)
 
     def layers(self, *layers: alt.Chart) -> alt.LayerChart:
         """Return layers of the rows."""
@@ -227,9 +168,6 @@ class Charts:
         """The same `rec` without models that are bounds, with answers in frames of Polars."""
         return self._of._candidates()._in_polars()  # noqa: SLF001  the methods of this room are those of a Rec
 
-    def _canvas(self, *given: Any, **options: Any) -> Canvas:
-        return canvas(self._look, *given, **options)
-
 
 def canvas(  # noqa: PLR0913  what is known of rows
     look: Look,
@@ -237,39 +175,67 @@ def canvas(  # noqa: PLR0913  what is known of rows
     value: Field,
     fields: Sequence[Field],
     *,
-    at: pl.DataFrame | None = None,
-    lower: bool = False,
+    ranked: Sequence[str] = (),
     baseline: str = "",
     most: int = 30,
 ) -> Canvas:
     """Return a canvas of the rows that have a value, told by some fields; of many segments, those with the most users.
 
-    Models and segments are in an order of their own, that of an enum, or by the means of a value, the best first; models by
-    those of the rows `at` some place. Rows of grey models come first, since they are drawn behind.
+    Models and segments are in the order of their values, the best first, unless models are `ranked` and segments have an order
+    of their own. Rows of grey models come first, since they are drawn behind.
     """
-    data, n = safe(labelled(found.data.drop_nulls(value.name))), found.data["place"].n_unique()
-    sizes = data.group_by("place").agg(pl.col("n_users").max()).sort("n_users", "place")
-    data = data.filter(pl.col("place").is_in(sizes["place"].tail(most).to_list()))
+    data, users = safe(found.data.drop_nulls(value.name)), pl.col("n_users")
+    sizes = dict(data.group_by("segment").agg(users.max()).sort("n_users", "segment").rows())
+    largest, n = max(filter(None, sizes.values()), default=0), len(sizes)
+    named = {one: f"{one} ({size:,})" if one and size else one for one, size in sizes.items()}
+    data = data.with_columns(
+        label=pl.col("segment").replace(named),
+        few=(users < FEW_USERS) & (largest >= FEW_USERS) & bool(value.ends),
+    ).filter(pl.col("segment").is_in([*sizes][-most:]))
     labels = data.sort("place")["label"].unique(maintain_order=True).to_list()
-    labels = labels if found.own_order else by_value(data, "label", value.name, lower=lower)
+    labels = labels if found.own_order else by_value(data, value, "label")
     models = [*map(safe_text, found.models.order)]
-    is_own = isinstance(found.models.dtype, pl.Enum) and len(models) <= MOST_COLOURED
-    ranking = data.rename({value.name: "value"}, strict=False) if at is None else safe(at)
-    ranked = [] if is_own else by_value(ranking, lower=lower)
-    ranked += [one for one in models if one not in ranked]
+    order = [*map(safe_text, ranked)] or by_value(data, value)
+    order += [one for one in models if one not in order]
+    coloured = _coloured(look, models, order, safe_text(baseline))
     told = [*[Field("model")] * (models != [ALL]), Field("label"), *fields]
-    words = [
-        ", ".join(filter(None, map(Field.words, told, repeat(row)))) for row in data.to_dicts()
-    ]
-    data = data.with_columns(words=pl.Series(words, dtype=pl.String))
-    more = f" {most} of {n:,} segments, those with the most users." * (n > most)
-    few = data["n_users"] < FEW_USERS
-    if few.any() and not few.all() and value.ends:
-        more += f" Intervals of fewer than {FEW_USERS} users are not drawn."
-    of = Canvas(look, data, value, models, ranked, labels, lower, safe_text(baseline), more)
-    places = pl.col("model").cast(pl.Enum(ranked)), pl.col("label").cast(pl.Enum(labels))
-    in_front = pl.col("model").is_in(of.coloured)
-    return of._replace(data=data.sort(in_front, *places, maintain_order=True))
+    told += [Field("n_users", f"{{}} {found.noun}s")] * (not found.by)
+    words = [", ".join(filter(None, (one.words(row) for one in told))) for row in data.to_dicts()]
+    said, clear = pl.Series("words", words, dtype=pl.String), pl.col("model").is_in(coloured)
+    places = pl.col("model").cast(pl.Enum(order)), pl.col("label").cast(pl.Enum(labels))
+    data = data.with_columns(said, clear=clear).sort("clear", *places, maintain_order=True)
+    others, is_few = len(models) - len(coloured), bool(data["few"].any())
+    notes = [f"In brackets: {found.noun}s."] * bool(found.by)
+    notes += [f"{most} of {n:,} segments, those with the most users."] * (n > most)
+    notes += [f"Intervals of fewer than {FEW_USERS} users are not drawn."] * is_few
+    notes += [f"Grey: {counted(others, 'other model')}."] * bool(others)
+    size = "up to " * (data["n_users"].n_unique() > 1) + counted(largest, found.noun)
+    looks = _looks(look, models, coloured)
+    return Canvas(
+        look, data, value, looks, order, coloured, labels, found.by, size, " ".join(notes)
+    )
+
+
+def _coloured(look: Look, models: Sequence[str], ranked: Sequence[str], baseline: str) -> list[str]:
+    """Return the models in colour, the best first: all of few, of many the best two and the baseline."""
+    chosen = [*map(safe_text, look.highlight)] if [*models] != [ALL] else []
+    for one in chosen:
+        if one not in models:
+            close = suggestion(one, models) or f"; there are {listed(models)}"
+            raise RecframeError(f"highlight={one!r} is no model{close}")
+    few = [] if len(models) > MOST_COLOURED else models
+    return [one for one in ranked if one in (chosen or few or [*ranked[:2], baseline])]
+
+
+def _looks(
+    look: Look, models: Sequence[str], coloured: Sequence[str]
+) -> dict[str, tuple[str, str]]:
+    """Return colours and shapes: by the place among all models, or of many among those in colour."""
+    is_few = len(models) <= MOST_COLOURED
+    placed = [one for one in models if is_few or one in coloured]
+    own = zip(placed, cycle(look.colours.models), cycle(SHAPES), strict=False)
+    grey = dict.fromkeys(models, (look.colours.others, SHAPES[0]))
+    return grey | {one: (colour, shape) for one, colour, shape in own if one in coloured}
 
 
 def dots(
@@ -277,86 +243,80 @@ def dots(
 ) -> alt.LayerChart:
     """Return dots with their intervals in rows, those of several models one below the other.
 
-    Right is better. With `zero` the values are differences. Behind each row there may be a band, from `beyond` to `within`.
+    With `zero` the values are differences. Behind each row there may be a band, from `beyond` to `within`.
     """
     lanes: Any = of.data[row].value_counts()["count"].max() or 1
-    legend, axis = lanes > 1, {"grid": True, "tickSize": 0, "labels": [*order] != [ALL]}
-    y = {
-        "field": row,
-        "type": "nominal",
-        "scale": {"domain": [*order]},
-        "title": None,
-        "axis": axis,
-    }
+    legend, colours = lanes > 1, of.look.colours
+    axis = {"grid": True, "tickSize": 0, "labels": [*order] != [ALL]}
+    rows = {"field": row, "type": "nominal", "title": None, "axis": axis}
     offset = {"field": "model", "sort": [*of.ranked], "scale": {"paddingOuter": 0.35}}
-    base = of.base(y=y, **({"yOffset": offset} if legend else {}))
-    x = of.value.along(of.across, zero=zero, reverse=of.lower, padding=6)
+    base = rows_of(y={**rows, "scale": {"domain": [*order]}})
+    base = along(base, yOffset=offset) if legend else base
+    x = of.value.along(of.across, zero=zero, padding=6)
     if zero:
-        here = {"test": "datum.value === 0", "value": of.look.colours.quiet}
-        x["axis"] |= {"gridColor": {"value": of.look.colours.grid, "condition": here}}
-        x["axis"] |= {"labelExpr": "datum.value === 0 ? '0' : datum.label"}
-    rule = of.sure(of.clear(base) if legend else base).mark_rule(strokeWidth=2)
-    colour = of.channels("color", legend=legend)
-    rule = _along(rule, x={**x, "field": "low"}, x2="high:Q", **colour)
-    behind = base.mark_bar(opacity=0.8, color=of.look.colours.band)
-    behind = _along(behind, x={**x, "field": "beyond"}, x2="within:Q")
-    chart = of.layers(*[behind] * band, rule, _along(of.points(base, 60, legend=legend), x=x))
+        here = {"test": "datum.value === 0", "value": colours.quiet}
+        x["axis"] |= {"gridColor": {"value": colours.grid, "condition": here}}
+    rule = surely(base, clear=legend).mark_rule(strokeWidth=2)
+    rule = between(along(rule, color=of.channel(0, legend=legend)), "x", x, ENDS)
+    points = along(of.points(base, 60, legend=legend), x=x)
+    behind = base.mark_bar(opacity=0.8, color=colours.band)
+    layers = [between(behind, "x", x, ("beyond", "within"))] * band + [rule, points]
     height = max(len(order), 1) * max(15 * lanes + 10, 26) + 10
-    return chart.properties(height=height)
+    return of.layers(*layers).properties(height=height)
 
 
-def curves(
-    of: Canvas, x: Encoding, y: Encoding, *, band: bool = True, more: Sequence[alt.Chart] = ()
-) -> alt.LayerChart:
+def curves(of: Canvas, x: Encoding, *more: alt.Chart, zero: bool = True) -> alt.LayerChart:
     """Return a line for each model, with bands where it has intervals, and its points; `more` are layers in front."""
-    base, lengths = of.base(x=x, y=y), of.data.group_by("label", "model").len()["len"]
-    places = max(lengths, default=0)
-    line = _along(base, **of.channels("color"))
-    clear, layers = of.clear(line), [line.mark_line(strokeWidth=1)]
-    if band and len(of.models) <= MOST_COLOURED:
-        # an area of one place has no width
-        area = of.sure(clear)
-        area = area.mark_rule(opacity=0.5) if places == 1 else area.mark_area(opacity=0.16)
-        layers.append(_along(area, y={**y, "field": "low"}, y2="high:Q"))
-    points = of.points(of.clear(base), 20).encode(
-        opacity=alt.OpacityValue(int(places <= MOST_POINTS))
-    )
+    y = of.value.along(OF_VIEW if of.by else HEIGHT, zero=zero, padding=8)
+    line = rows_of(x=x, y=y, color=of.channel(0))
+    places: Any = of.data.group_by("label", "model").len()["len"].max() or 0
+    layers = [line.mark_line(strokeWidth=1)]
+    if of.value.ends and len(of.looks) <= MOST_COLOURED:
+        layers.append(between(surely(line).mark_area(opacity=0.16), "y", y, of.value.ends))
+    clear, seen = line.transform_filter("datum.clear"), int(places <= MOST_POINTS)
+    points = of.points(clear, 20).encode(opacity=alt.OpacityValue(seen))
     layers += [clear.mark_line(strokeWidth=2), points, *more]
     return of.layers(*layers).properties(height=HEIGHT)
 
 
 def steps(of: Canvas, x: Encoding, end: str) -> alt.LayerChart:
     """Return bars from one end of a bin to the other."""
-    colour = of.channels("color", legend=False)
-    base = of.base(
-        x=x, x2=f"{end}:Q", y=of.value.along(OF_VIEW, zero=True), y2={"datum": 0}, **colour, **SAID
+    bars = alt.Chart().mark_rect(stroke=of.look.ground, strokeWidth=0.5)
+    y = of.value.along(OF_VIEW, zero=True)
+    bars = along(bars, y=y, y2={"datum": 0}, color=of.channel(0, legend=False), **SAID)
+    return of.layers(between(bars, "x", x, (x["field"], end)))
+
+
+def plane(of: Canvas, x: Field, y: Field) -> alt.LayerChart:
+    """Return models as points with the intervals of both axes."""
+    across, up = (
+        field.along(length, padding=20, nice=False)
+        for field, length in ((x, of.across), (y, HEIGHT))
     )
-    return of.layers(base.mark_rect(stroke=of.look.ground, strokeWidth=0.5))
-
-
-def plane(of: Canvas, x: Encoding, y: Encoding) -> alt.LayerChart:
-    """Return models as points with the intervals of both axes, whose columns have their names with `_low` and `_high`."""
-    base = of.base(x=x, y=y)
-    rule = _along(of.clear(base), **of.channels("color")).mark_rule(opacity=0.7)
-    wide = _along(rule, x={**x, "field": "x_low"}, x2="x_high:Q")
-    tall = _along(rule, y={**y, "field": "y_low"}, y2="y_high:Q")
+    base = rows_of(x=across, y=up)
+    rule = along(surely(base), color=of.channel(0)).mark_rule(opacity=0.7)
+    wide, tall = between(rule, "x", across, x.ends), between(rule, "y", up, y.ends)
     return of.layers(wide, tall, of.points(base, 70))
 
 
 def views(
-    chart: alt.LayerChart, look: Look, facet: str, order: Sequence[str], most: int = 3
+    chart: alt.LayerChart, of: Canvas, facet: str, order: Sequence[str], most: int = 3
 ) -> alt.FacetChart:
     """Return a view of each value of a column, in as many columns as fit."""
-    columns = max(min(look.width // NARROWEST_VIEW, len(order), most), 1)
-    width = max((look.width - OF_VIEWS) // columns - 20, 80)
+    columns = max(min(of.look.width // NARROWEST_VIEW, len(order), most), 1)
+    width = max((of.look.width - OF_VIEWS) // columns - 20, 80)
     header = {"title": None, "labelLimit": width, "labelAnchor": "start"}
     by: Any = {"field": facet, "type": "nominal", "sort": [*order], "header": header}
-    return chart.properties(width=width, height=OF_VIEW).facet(
-        facet=alt.Facet(**by), columns=columns
-    )
+    view = chart.properties(width=width, height=OF_VIEW)
+    return view.facet(facet=alt.Facet(**by), columns=columns)
 
 
-def _along(marks: alt.Chart, **encodings: Any) -> alt.Chart:
+def rows_of(**encodings: Any) -> alt.Chart:
+    """Return marks of rows, which are those of the layers, along some axes."""
+    return along(alt.Chart(), **encodings)
+
+
+def along(marks: alt.Chart, **encodings: Any) -> alt.Chart:
     """Return marks along some axes, in encodings that are objects of Altair.
 
     NOTE: of a plain one Altair keeps the errors that it meets on the way, and with them the caller's frames.
@@ -368,47 +328,39 @@ def _along(marks: alt.Chart, **encodings: Any) -> alt.Chart:
     return marks.encode(**made)
 
 
-def stacked(charts: Mapping[str, alt.LayerChart], look: Look) -> alt.VConcatChart:
-    """Return charts one below the other, each with its name above it."""
-    quiet = {"anchor": "start", "fontSize": 12, "fontWeight": "normal", "color": look.colours.quiet}
-    each = (
-        chart.properties(
-            width=max(look.width - SIDES, 80), title={"text": safe_text(name), **quiet}
-        )
-        for name, chart in charts.items()
-    )
-    return alt.vconcat(*each, spacing=14)
+def between(marks: alt.Chart, name: str, axis: Encoding, ends: Sequence[str]) -> alt.Chart:
+    """Return marks from one column to another along an axis."""
+    low, high = ends
+    return along(marks, **{name: {**axis, "field": low}, f"{name}2": f"{high}:Q"})
 
 
-def by_value(
-    data: pl.DataFrame, key: str = "model", value: str = "value", *, lower: bool = False
-) -> list[str]:
-    """Return the names of a column by the means of a value, the best first: the highest, or the lowest."""
-    means = data.group_by(key).agg(pl.col(value).mean())
-    ordered = means.sort(value, key, descending=[not lower, False], nulls_last=True)
+def surely(base: alt.Chart, *, clear: bool = True) -> alt.Chart:
+    """Return marks of intervals: not of few users, which would stretch the axis, nor of grey models."""
+    return base.transform_filter("!datum.few" + " && datum.clear" * clear)
+
+
+def by_value(data: pl.DataFrame, value: Field, key: str = "model") -> list[str]:
+    """Return the names of a column by the means of a value, the best first."""
+    means = data.group_by(key).agg(pl.col(value.name).mean())
+    ordered = means.sort(value.name, key, descending=[not value.lower, False], nulls_last=True)
     return ordered[key].to_list()
 
 
-def leader(of: Canvas, place: str, where: str = "", what: str = "") -> str:
+def leader(of: Canvas, place: str = "place", where: str = "") -> str:
     """Return who alone has the best value at more than half of some places, of which `where` says the kind, or ""."""
-    best = pl.col(of.value.name) * (-1 if of.lower else 1)
+    best = pl.col(of.value.name) * (-1 if of.value.lower else 1)
     rows = of.data.filter(best == best.max().over(place))
     alone = rows.filter(pl.len().over(place) == 1)["model"].value_counts(sort=True)
     n = of.data[place].n_unique()
     if of.data["model"].n_unique() < 2 or not len(alone) or 2 * alone["count"][0] <= n:  # noqa: PLR2004
         return ""
     name, most = alone.row(0)
-    return f"{name} has the {what}" + (f" {where.replace('{}', some_of(most, n))}" if n > 1 else "")
+    return f"{name} has the {of.value.best}" + f" {some_of(most, n, where)}" * (n > 1)
 
 
-def some_of(some: int, n: int) -> str:
-    """Return how many of some things, in words."""
-    return f"all {n}" if some == n else f"{some} of {n}"
-
-
-def best_of(metric: Metric[...]) -> str:
-    """Return the words for the best value of a metric, or for the highest of one without a better end."""
-    return f"{'best' if metric.direction else 'highest'} {metric}"
+def some_of(some: int, n: int, what: str) -> str:
+    """Return at how many of some places something is so: at all 4 cut-offs, in 3 of 4 segments."""
+    return what.replace("{}", f"all {n}" if some == n else f"{some} of {n}")
 
 
 def finished(
@@ -421,37 +373,30 @@ def finished(
 ) -> Chart:
     """Return a chart with its title, its alternative text and its theme; a finding is the title, where there is one.
 
-    The alternative text has the words of the rows to `read`, or of all, those of the best model first.
+    The alternative text has the words of the rows to `read`, or of all, those of models in colour first.
     """
-    look, rows = of.look, of.data if read is None else read
-    if "model" in rows.columns:
-        rows = rows.sort(pl.col("model").is_in(of.coloured), descending=True, maintain_order=True)
+    look, rows = of.look, (of.data if read is None else read)
+    rows = rows.sort("clear", descending=True, maintain_order=True)
     said = "; ".join(rows["words"][:MOST_READ])
     said += f"; and {counted(len(rows) - MOST_READ, 'more mark')}" * (len(rows) > MOST_READ)
-    subtitle += of.more
-    if of.others:
-        best = " In colour: the two best by value" + " and the baseline" * (len(of.coloured) > 2)  # noqa: PLR2004
-        subtitle += (
-            f"{best}." * (not look.highlight) + f" Grey: {counted(of.others, 'other model')}."
-        )
+    title += f", by {of.by}" * bool(of.by)
+    subtitle = f"{subtitle} {of.notes}".strip()
     if of.data.is_empty():
         finding, subtitle, said = "", "There is nothing to draw: no user, list or finding.", ""
     elif finding:
         title, subtitle = finding, f"{title}. {subtitle}"
-    heading: dict[str, Any] = {
-        "text": lines(title, look.width * 0.8),
-        "subtitle": lines(subtitle, look.width - 20),
-    }
-    heading |= {"anchor": "start", "frame": "bounds", "offset": 10}
+    heading: Encoding = {"anchor": "start", "frame": "bounds", "offset": 10}
+    heading |= {"text": lines(title, look.width * 0.8)}
+    heading |= {"subtitle": lines(subtitle, look.width - 20)}
     description = safe_text(f"{title}. {subtitle} {said}{'.' * bool(said)}".strip())
     options: dict[str, Any] = {"title": heading, "description": description}
     if isinstance(chart, alt.LayerChart):
         # the width is that of the whole chart, its axes included; charts that are put together cannot be fitted
         fitted = {"width": look.width, "autosize": {"type": "fit-x", "contains": "padding"}}
-        options |= fitted if look.theme else {"width": look.width - SIDES}
+        options |= fitted if look.theme else {"width": of.across}
     titled: Any = chart.properties(**options)
-    finished_chart: Chart = _themed(titled, look) if look.theme else titled
-    return finished_chart
+    made: Chart = _themed(titled, look) if look.theme else titled
+    return made
 
 
 def _themed(chart: Any, look: Look) -> Any:
@@ -463,14 +408,18 @@ def _themed(chart: Any, look: Look) -> Any:
         "domainColor": of.quiet,
         "tickColor": of.quiet,
         "labelColor": of.quiet,
+        "titleColor": of.ink,
+        "labelFontSize": 11,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "labelLimit": max(look.width // 3, 90),
     }
-    sizes = {"labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal"}
     return chart.configure(
         background=of.background,
         font=FONT,
         padding=10,
         view={"stroke": None},
-        axis={**text, **axis, **sizes, "labelLimit": max(look.width // 3, 90)},
+        axis=axis,
         # more ticks than have room for their numbers would have none
         axisX={"tickCount": max(look.width // 80, 3), "labelOverlap": True, "labelSeparation": 6},
         legend={**text, "symbolStrokeWidth": 2, "symbolOpacity": 1, "labelLimit": 150},
@@ -484,15 +433,20 @@ def lines(text: str, width: float) -> list[str]:
     return textwrap.wrap(safe_text(text), max(int(width / LETTER), 12)) or [""]
 
 
-def safe_text(text: str) -> str:
-    """Return a text that ends no script where it is written into a page.
+UNSAFE = {"<": "<\u2060", "\u2028": " ", "\u2029": " "}
+"""What would end a script of a page or a text in an expression, and what stands for it.
 
-    NOTE: Altair writes names into a script of the page as they are, and "</script>" would end it. A word joiner, which nobody
-    sees, stands in between.
-    """
-    return text.replace("<", "<\u2060")
+NOTE: Altair and Vega write names into both as they are. A word joiner, which nobody sees, keeps "</script>" from ending one.
+"""
+
+
+def safe_text(text: str) -> str:
+    """Return a text that ends no script where it is written into a page."""
+    for sign, instead in UNSAFE.items():
+        text = text.replace(sign, instead)
+    return text
 
 
 def safe(data: pl.DataFrame) -> pl.DataFrame:
     """Return data whose texts end no script where they are written into a page."""
-    return data.with_columns(pl.col(pl.String).str.replace_all("<", "<\u2060", literal=True))
+    return data.with_columns(pl.col(pl.String).str.replace_many(UNSAFE))

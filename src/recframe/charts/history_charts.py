@@ -12,18 +12,18 @@ from recframe.charts.formatting import counted
 from recframe.charts.forms import (
     ENDS,
     HEIGHT,
-    OF_VIEW,
     SAID,
-    USERS,
     Field,
+    by_value,
     canvas,
     curves,
     finished,
     of_metric,
+    rows_of,
     views,
 )
-from recframe.charts.long_format import Names, Result, one_metric, with_segments
-from recframe.charts.themes import ALL, Look
+from recframe.charts.long_format import one_metric, with_names
+from recframe.charts.themes import Look
 from recframe.errors import RecframeError, shown, suggestion
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import parse
@@ -58,47 +58,40 @@ def timeline(
     """Return the chart of a metric over time, of the rows of `rf.changes` that were split by some columns alone."""
     splits, known = splits_of(found, metric, model), _metric_of(metric)
     if sorted(by) not in map(sorted, splits):
-        asked = f"split by {', '.join(map(repr, by))}" if by else "of all users"
-        calls = [
+        given = f"split by {', '.join(map(repr, by))}" if by else "of all users"
+        others = [
             f"by={shown(one[0] if len(one) == 1 else one)}" if one else "no by" for one in splits
         ]
-        msg = f"the history has no such number {asked}; draw those that it has, with {' or '.join(calls)}"
+        msg = f"the history has no such number {given}; draw those that it has, with {' or '.join(others)}"
         raise RecframeError(msg)
-    runs = _runs(found.filter(pl.col("metric") == metric), model, by)
+    rows = found.filter(pl.col("metric") == metric)
+    for name in keys_of_changes(found):
+        rows = rows.filter(rows[name].is_not_null() == (name in by)) if name != model else rows
+    keys = [*by, *[model] * (model in rows.columns)]
+    if rows["name"].n_unique() > 1:
+        keys, model = [*keys, "name"], model if model in keys else "name"
+    numbers = rows.columns[rows.columns.index("metric") :]
+    # NOTE: one by one, since some names, such as "^.*$", are patterns to Polars
+    rows = pl.DataFrame([rows[name] for name in (*keys, *numbers, "as_of")])
+    runs = with_names(rows.rename({"n": "n_users"}), model)
+    runs = runs._replace(data=runs.data.sort("place", "model", "as_of"))
     value = of_metric(known) if known else Field("value", f"{metric} {{}}", ends=ENDS, axis=metric)
     expected = Field("expected", "expected {}", ends=("expected_low", "expected_high"))
-    told = [Field("as_of", "as of {}"), value, expected, Field("verdict"), Field("note"), USERS]
-    lower, latest = known is not None and known.direction == "lower", runs.data["as_of"].max()
-    of = canvas(look, runs, value, told, at=runs.data.filter(as_of=latest), lower=lower, most=most)
+    told = [Field("as_of", "as of {}"), value, expected, Field("verdict"), Field("note")]
+    latest = runs.data["as_of"].max()
+    ranked = by_value(runs.data.filter(as_of=latest), value)
+    of = canvas(look, runs, value, told, ranked=ranked, most=most)
     x = {"field": "as_of", "type": "temporal", "title": None, "axis": {"grid": False}}
-    y = (value._replace(axis=metric) if by else value).along(OF_VIEW if by else HEIGHT, padding=8)
     shape = {"expr": "datum.change > 0 ? 'triangle-up' : 'triangle-down'"}
-    flags = of.base(x=x, y=y, **SAID).transform_filter(f"datum.verdict === '{CHANGED}'")
+    flags = rows_of(x=x, y=value.along(HEIGHT, padding=8), **SAID).transform_filter(
+        f"datum.verdict === '{CHANGED}'"
+    )
     colours: Any = {"fill": look.colours.warning, "stroke": look.colours.ink}
     flags = flags.mark_point(shape=shape, size=150, opacity=1, **colours)
-    chart: Any = curves(of, x, y, more=[flags])
-    chart = views(chart, look, "label", of.labels, 1) if by else chart
-    title = f"{metric} over time" + (f", by {runs.by}" if by else "")
-    read = of.data.filter(as_of=latest)
-    return finished(chart, of, title, SUBTITLE, _finding(metric, of.data), read)
-
-
-def _runs(rows: pl.DataFrame, model: str, by: Sequence[str]) -> Result:
-    """Return the rows that were split by some columns alone, with their models and segments as text."""
-    for name in keys_of_changes(rows):
-        rows = rows.filter(rows[name].is_not_null() == (name in by)) if name != model else rows
-    # NOTE: some names, such as "^.*$", are patterns to Polars
-    inside = {name: f"key {place}" for place, name in enumerate([*by, model])}
-    rows = rows.rename({**inside, "n": "n_users"}, strict=False)
-    *keys, of_model = inside.values()
-    told_apart = [of_model] * (of_model in rows.columns) + ["name"] * (rows["name"].n_unique() > 1)
-    who = [pl.col(key).cast(pl.String) for key in told_apart] or [pl.lit(ALL)]
-    text = pl.concat_str(who, separator=" · ", ignore_nulls=True).replace("", ALL)
-    rows = rows.sort(*told_apart, *keys, "as_of", nulls_last=True).with_columns(model=text)
-    names = Names(rows["model"].unique(maintain_order=True).to_list())
-    rows = with_segments(rows.sort(*keys, maintain_order=True) if keys else rows, keys)
-    own = bool(keys) and all(isinstance(rows.schema[key], pl.Enum) for key in keys)
-    return Result(rows, names, ", ".join(by), own)
+    chart: Any = curves(of, x, flags, zero=False)
+    chart = views(chart, of, "label", of.labels, 1) if of.by else chart
+    finding, read = _finding(metric, of.data), of.data.filter(as_of=latest)
+    return finished(chart, of, f"{metric} over time", SUBTITLE, finding, read)
 
 
 def name_of(found: pl.DataFrame, metric: str | Metric[...], k: Any) -> str:

@@ -7,27 +7,27 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
-from itertools import compress
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from recframe.charts.formatting import MINUS, number
-from recframe.charts.long_format import named
+from recframe.charts.formatting import number
+from recframe.charts.long_format import named, with_names
 from recframe.errors import RecframeError, visible, wrong_ending
 from recframe.frames import atomic_write
-from recframe.frames.dtypes import text_of
 from recframe.metrics.language.definition import Metric
 
-MARKS = {"better": r"\*", "higher": r"\*", "worse": "†", "lower": "†"}
-"""The marks behind values, by their verdicts, in Markdown."""
-TURNED = {"better": "worse", "higher": "lower", "worse": "better", "lower": "higher"}
-"""The verdict on the other model of a pair."""
+SHOWN = ("better", "worse")
+"""Verdicts that a mark stands for."""
 SIGNS = r"[\\`*{}\[\]|~$]|(?<![^\W_])_|_(?![^\W_])"
 """Characters with a meaning in Markdown."""
 FORMS = {".html": "html", ".tex": "latex", ".md": "markdown"}
 """The forms of tables, by the endings of files."""
+Rows = list[dict[str, Any]]
+Key = tuple[Any, ...]
+"""A segment, a metric, a model, and a model that it beats."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,11 @@ class Table:
     """A result as a table: `html()`, `latex()`, `markdown()`, `save(path)`, and `gt`, one of Great Tables to style further."""
 
     columns: tuple[str, ...]
-    """The titles of the segments and of the models, "" where there are none, and of the metrics."""
+    """The titles of the segments and of the models, where there are some, and of the metrics."""
+    n_names: int
+    """The number of columns of segments and models."""
     rows: tuple[tuple[str, ...], ...]
-    """Segment, model, and values in Markdown."""
+    """Names, and values in Markdown."""
     notes: tuple[str, ...]
     caption: str = ""
 
@@ -49,18 +51,11 @@ class Table:
         except ModuleNotFoundError as missing:
             msg = f"this needs {missing.name}, which is not installed; write: pip install 'recframe[table]'"
             raise RecframeError(msg) from None
-        columns = {f"column {place}": title for place, title in enumerate(self.columns)}
-        (group, row, *numbers) = columns
-        frame = pl.DataFrame(self.rows, dict.fromkeys(columns, pl.String), orient="row")
-        above = pl.lit(f"{self.columns[0]}: ") + pl.col(group)
-        frame = frame.with_columns(above.alias(group)).drop(
-            key for key in (group, row) if not columns[key]
-        )
-        keys: dict[str, Any] = {"rowname_col": row, "groupname_col": group}
-        made = GT(frame, **{name: key for name, key in keys.items() if columns[key]})
+        keys = [f"column {place}" for place in range(len(self.columns))]
+        numbers = keys[self.n_names :]
+        frame = pl.DataFrame(self.rows, dict.fromkeys(keys, pl.String), orient="row")
+        made = GT(frame).cols_label(dict(zip(keys, self.columns, strict=True)))
         made = made.fmt_markdown(columns=numbers).cols_align("right", columns=numbers)
-        made = made.cols_label({key: columns[key] for key in numbers})
-        made = made.tab_stubhead(self.columns[1]) if self.columns[1] else made
         made = made.tab_header(self.caption) if self.caption else made
         for note in self.notes:
             made = made.tab_source_note(note)
@@ -73,20 +68,19 @@ class Table:
 
     def latex(self) -> str:
         """Return the table as LaTeX, which needs the package booktabs alone; it needs recframe[table]."""
-        found: str = self.gt.as_latex()
+        text: str = self.gt.as_latex()
         # after the end of a line a star and a bracket are arguments of it
-        found = re.sub(r"(?<=\\\\\n)(?=[*\[])", "{}", found)
+        text = re.sub(r"(?<=\\\\\n)(?=[*\[])", "{}", text)
         # caption* takes a package
-        found = re.sub(r"\\caption\*\{\n\{\\large (.*)\}\n\}", r"\\caption{\1}", found)
+        text = re.sub(r"\\caption\*\{\n\{\\large (.*)\}\n\}", r"\\caption{\1}", text)
         # a table stands in the letters of the text around it
-        return re.sub(r"\\fontsize\{.*?\}\{.*?\}\\selectfont\n+", "", found)
+        return re.sub(r"\\fontsize\{.*?\}\{.*?\}\\selectfont\n+", "", text)
 
     def markdown(self) -> str:
         """Return the table as Markdown."""
-        shown = [bool(title) or place > 1 for place, title in enumerate(self.columns)]
-        rules = [":---", ":---", *("---:" for _ in self.columns[2:])]
-        rows = [[*map(plain, row[:2]), *row[2:]] for row in self.rows]
-        lines = ([*compress(line, shown)] for line in ([*map(plain, self.columns)], rules, *rows))
+        n, numbers = self.n_names, len(self.columns) - self.n_names
+        rows = [[*map(plain, row[:n]), *row[n:]] for row in self.rows]
+        lines = [map(plain, self.columns), [":---"] * n + ["---:"] * numbers, *rows]
         table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
         above = f"**{plain(self.caption)}**\n\n" if self.caption else ""
         return above + table + "\n\n" + "  \n".join(map(plain, self.notes)) + "\n"
@@ -124,97 +118,113 @@ def plain(text: str) -> str:
     return visible(signs)
 
 
-class Columns(NamedTuple):
-    """Cells of metrics, marked by verdicts on a segment, metric, model and rival."""
+class Looks(NamedTuple):
+    """What stands in a table."""
 
-    verdicts: Mapping[tuple[str, ...], str]
-    baseline: str
-    """The model that all others are marked against; "" for the best and the runner-up."""
+    metrics: Sequence[Metric[...]]
+    tested: Sequence[Metric[...]]
+    """Those whose differences can be tested."""
+    baseline: str | None
+    """The model that all others are marked against; without it `stars` marks the best against the runner-up."""
+    stars: bool
+    std: bool
+    """Whether the standard deviation over trainings stands behind each value."""
+    level: float
     decimals: int | None
     intervals: bool
+    header: Mapping[str, str]
+    caption: str
 
-    def of(self, metric: Metric[...], rows: pl.DataFrame) -> list[str]:
-        """Return the cells of a metric in the order of its rows."""
-        width = pl.col("value_high") - pl.col("value_low")
-        narrow = rows.filter(width > 0).sort(width).select("value_low", "value_high").rows()[:1]
-        write = partial(self._number, ends=narrow[0] if narrow else ())
-        cells = []
-        for _, group in rows.group_by("place", maintain_order=True):
-            order = group.drop_nulls("value").sort("value", descending=metric.direction != "lower")
-            ranked, texts = order["model"].to_list(), [*map(write, order["value"])]
+    def cells(
+        self, metric: Metric[...], rows: Rows, beaten: Collection[Key], spreads: Mapping[Key, float]
+    ) -> list[str]:
+        """Return the cells of a metric, in the order of its rows, which are sorted by segment."""
+        ends = [
+            (row["value_low"], row["value_high"]) for row in rows if row["value_low"] is not None
+        ]
+        wide = (one for one in ends if one[1] > one[0])
+        narrow = min(wide, key=lambda one: float(one[1] - one[0]), default=())
+        write, cells = partial(number, ends=narrow, decimals=self.decimals), list[str]()
+        for place, of_segment in groupby(rows, lambda row: row["place"]):
+            group = [*of_segment]
+            known = {row["model"]: row["value"] for row in group if row["value"] is not None}
+            ranked = sorted(known, key=lambda one: known[one], reverse=metric.direction != "lower")
             # where all look alike, none is better
-            best = texts[0] if metric.direction and len({*texts}) > 1 else None
-            for row in group.to_dicts():
-                text, is_first = write(row["value"]), ranked[:1] == [row["model"]]
-                rival = self.baseline or "".join(ranked[1:2] * is_first)
-                key = row["segment"], str(metric), row["model"], rival
-                cell = f"**{text}**" if text == best else text
-                ends = [row[end] for end in ("value_low", "value_high") if row[end] is not None]
-                interval = f" [{', '.join(map(write, ends))}]" if self.intervals and ends else ""
-                cells.append(cell + MARKS.get(self.verdicts.get(key, ""), "") + interval)
+            is_told = bool(metric.direction) and len({*map(write, known.values())}) > 1
+            for row in group:
+                text, model, key = write(row["value"]), row["model"], (place, str(metric))
+                rival = self.baseline or "".join(ranked[1:2] * (ranked[:1] == [model]))
+                cell = f"**{text}**" if is_told and text == write(known[ranked[0]]) else text
+                cell += r"\*" * ((*key, model, rival) in beaten)
+                cell += "†" * ((*key, rival, model) in beaten)
+                if self.std:
+                    cell += f" ± {write(spreads[(*key, model)])}"
+                elif self.intervals and row["value_low"] is not None:
+                    cell += f" [{write(row['value_low'])}, {write(row['value_high'])}]"
+                cells.append(cell)
         return cells
 
-    def _number(self, value: float | None, ends: Sequence[float]) -> str:
-        """Return a number with so many decimals, or with the digits of an interval."""
-        if value is None or self.decimals is None:
-            return number(value, ends).replace(MINUS, "-")
-        return f"{round(value, self.decimals) + 0.0:.{self.decimals}f}"
+    def notes(self, rows: Rows, lacks: Sequence[str], cells: Sequence[str]) -> list[str]:
+        """Return of whom the numbers speak, and the meaning of the signs."""
+        counts = sorted({row["n_users"] for row in rows}) or [0]
+        users = " to ".join(f"{n:,}" for n in dict.fromkeys((counts[0], counts[-1])))
+        notes = [f"Users: {users}."]
+        if self.std:
+            notes.append("±: the standard deviation over the trainings.")
+        elif self.intervals:
+            notes.append(f"In brackets: the interval at {self.level:.10g} of each value.")
+        lowest = ", ".join(str(metric) for metric in self.metrics if metric.direction == "lower")
+        best = f"Bold: the best model{f'; of {lowest} the lowest' if lowest else ''}."
+        notes += [*lacks, *[best] * any("**" in cell for cell in cells)]
+        if self.baseline or self.stars:
+            than = (
+                f"better, † worse than {self.baseline}"
+                if self.baseline
+                else "better than the runner-up"
+            )
+            p = f"p of at most {1 - self.level:.6g} after Holm's correction"
+            notes.append(f"* {than}: paired t test, {p} for all tests of the table.")
+            untested = ", ".join(str(one) for one in self.metrics if one not in self.tested)
+            notes += [f"Not tested: {untested}."] * bool(untested)
+        return notes
 
 
-def table(  # noqa: PLR0913  how a table looks
-    rec: Any,
-    metrics: Sequence[Metric[...]],
-    tested: Sequence[Metric[...]],
-    lacks: Sequence[str],
-    *,
-    baseline: object,
-    by: Any,
-    level: float,
-    decimals: int | None,
-    intervals: bool,
-    stars: bool,
-    header: Mapping[str, str],
-    caption: str,
-) -> Table:
-    """Return a row for each model, in groups by segment; or for each segment, without models.
-
-    `lacks` are sentences on models whose lists are of other users.
-    """
-    found, model = named(rec, rec.summarize(metrics, by=by, level=level)), rec._context.model  # noqa: SLF001
-    verdicts: dict[tuple[str, ...], str] = {}
-    if tested and (baseline is not None or stars):
-        pairs = named(rec, rec.compare(*tested, baseline=baseline, by=by, level=level))
-        for row in pairs.data.to_dicts():
-            of, pair = (row["segment"], row["metric"]), (row["model"], row["baseline"])
-            verdicts[of + pair] = row["verdict"]
-            verdicts[of + pair[::-1]] = TURNED.get(row["verdict"], "")
-    other = "" if baseline is None else text_of(baseline)
-    columns = Columns(verdicts, other, decimals, intervals)
-    data = found.data.sort("place", maintain_order=True)
-    rows = {metric: data.filter(metric=str(metric)) for metric in metrics}
-    heads = rows[metrics[0]].select("segment", "model").rows()
-    heads = heads if model else [("", segment) for segment, _ in heads]
-    cells = zip(*(columns.of(metric, of) for metric, of in rows.items()), strict=True)
-    lines = [head + of for head, of in zip(heads, cells, strict=True)]
-    titles = [*((found.by, model) if model else ("", found.by)), *map(str, metrics)]
-    counts = found.data["n_users"].unique().sort().to_list() or [0]
-    notes = [f"Users: {' to '.join(f'{n:,}' for n in dict.fromkeys((counts[0], counts[-1])))}."]
-    notes += [f"In brackets: the interval at {level:.10g} of each value."] * intervals
-    notes += lacks
-    lowest = ", ".join(str(metric) for metric in metrics if metric.direction == "lower")
-    best = f"Bold: the best model{f'; of {lowest} the lowest' if lowest else ''}."
-    notes += [best] * any("**" in cell for line in lines for cell in line[2:])
-    notes += _about_marks({*verdicts.values()}, other, level) if verdicts else []
-    untested = ", ".join(str(metric) for metric in metrics if metric not in tested)
-    notes += [f"Not tested: {untested}."] * bool(verdicts and untested)
-    return Table(tuple(header.get(one, one) for one in titles), tuple(lines), tuple(notes), caption)
-
-
-def _about_marks(verdicts: Collection[str], other: str, level: float) -> list[str]:
-    """Return the meaning of the marks of a table."""
-    better = (
-        "better (higher, of a metric without a direction)" if "higher" in verdicts else "better"
+def table(rec: Any, looks: Looks, by: Sequence[Any], lacks: Sequence[str]) -> Table:
+    """Return a row for each model and segment; `lacks` are sentences on models whose lists are of other users."""
+    found = named(rec, rec.summarize(looks.metrics, by=by, level=looks.level))
+    beaten = set[Key]()
+    if looks.tested and (looks.baseline or looks.stars):
+        options = {"baseline": looks.baseline, "by": by, "level": looks.level}
+        for row in named(rec, rec.compare(*looks.tested, **options)).data.to_dicts():
+            pair = [row["model"], row["baseline"]]
+            pair = pair if row["verdict"] == "better" else pair[::-1]
+            beaten |= {(row["place"], row["metric"], *pair)} if row["verdict"] in SHOWN else set()
+    spreads = _spreads(rec, looks, by) if looks.std else {}
+    of_metrics = found.data.partition_by("metric", as_dict=True)
+    rows = {metric: of_metrics[str(metric),].to_dicts() for metric in looks.metrics}
+    values = [looks.cells(metric, of, beaten, spreads) for metric, of in rows.items()]
+    model = rec._context.model or ""  # noqa: SLF001  the methods of this room are those of a Rec
+    keys = {key: title for key, title in (("segment", found.by), ("model", model)) if title}
+    columns = [[row[key] for row in rows[looks.metrics[0]]] for key in keys] + values
+    titles = (looks.header.get(one, one) for one in (*keys.values(), *map(str, looks.metrics)))
+    cells = [cell for column in values for cell in column]
+    notes = looks.notes(found.data.to_dicts(), lacks, cells)
+    return Table(
+        tuple(titles), len(keys), tuple(zip(*columns, strict=True)), tuple(notes), looks.caption
     )
-    of = f"{better}, † worse than {other}" if other else f"{better} than the runner-up"
-    test = f"paired t test, p of at most {1 - level:.6g} after Holm's correction for all tests"
-    return [f"* {of}: {test} of the table."]
+
+
+def _spreads(rec: Any, looks: Looks, by: Sequence[Any]) -> dict[Key, float]:
+    """Return the standard deviation of each value over the trainings."""
+    context = rec._context  # noqa: SLF001  the methods of this room are those of a Rec
+    if context.training is None:
+        msg = "std=True shows the standard deviation over trainings; bind their column: rec(training='seed')"
+        raise RecframeError(msg)
+    result = rec.evaluate(looks.metrics, by=[*by, context.training], tidy=True)
+    columns = result.get_columns()
+    del columns[result.columns.index("metric") - 1]
+    rows = with_names(pl.DataFrame(columns), context.model).data
+    metrics = [*map(str, looks.metrics)] * (len(rows) // len(looks.metrics))
+    rows = rows.with_columns(pl.Series("metric", metrics, dtype=pl.String))
+    spreads = rows.group_by("place", "metric", "model").agg(pl.col("value").std())
+    return {tuple(key): value for *key, value in spreads.rows()}

@@ -4,38 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from recframe.charts.formatting import per_cent
 from recframe.charts.forms import (
     ENDS,
-    HEIGHT,
-    OF_VIEW,
-    USERS,
     Charts,
     Field,
-    best_of,
+    by_value,
+    canvas,
     curves,
     dots,
     finished,
     leader,
     of_metric,
-    views,
 )
 from recframe.charts.long_format import (
     Intervals,
-    check_whole,
-    in_columns,
     longest_list,
     named,
-    noun_of,
     one_metric,
     summary,
+    whole,
 )
 from recframe.errors import RecframeError
-from recframe.frames.hints import Given
 from recframe.metrics import accuracy
 from recframe.metrics.language import registry
 from recframe.metrics.language.at import At
@@ -48,6 +42,20 @@ if TYPE_CHECKING:
 
 CUTOFFS = range(1, 51)
 OF_K = Field("k", "k = {}", axis="cut-off k", format="d")
+RANK = Field("rank", "rank {}", axis="rank (1 is the first place)", format="d")
+SHARE = Field(
+    "value",
+    "{} of lists have a hit",
+    per_cent,
+    ENDS,
+    axis="share of lists with a hit at the rank",
+    format="%",
+    best="most hits",
+)
+RECALL, PRECISION = (
+    Field(name, f"{name} {{}}", axis=f"{name}@k (higher is better)", best=f"best {name}")
+    for name in ("recall", "precision")
+)
 
 
 def _hit_at_k(at: At) -> pl.Expr:
@@ -84,17 +92,8 @@ class PlotsOfValues(Charts):
         >>> rf.rec(recs, truth=truth).plot.models("mrr").data.select("model", "value").rows()
         [('b', 1.0), ('a', 0.5)]
         """
-        check_whole(self._rec, "models()")
-        metric, how = one_metric("models", metric, k), Intervals(level, cluster)
-        found, lower = summary(self._rec, [metric], how), metric.direction == "lower"
-        value, noun = of_metric(metric), noun_of(metric)
-        told = [value, USERS._replace(title=f"{{}} {noun}s")]
-        of = self._canvas(found, value, told, lower=lower)
-        subtitle = f"Means over {of.users(noun)}, with intervals at {how.words}."
-        finding = leader(of, "place", what=best_of(metric))
-        return finished(
-            dots(of, "model", of.ranked), of, f"{metric} of each model", subtitle, finding
-        )
+        whole(self._rec, "models()")
+        return self._dots(one_metric("models", metric, k), Intervals(level, cluster))
 
     def segments(
         self,
@@ -108,7 +107,7 @@ class PlotsOfValues(Charts):
     ) -> alt.LayerChart:
         """Draw a metric in each segment, the best first: dots with intervals, and in brackets the number of users.
 
-        The numbers are those of `summarize(metric, by=by)`; `slices` has pooled estimates of small segments.
+        The numbers are those of `summarize(metric, by=by)`.
 
         Segments are in the order of their values, the best first; those of an enum in its own. Intervals of fewer than ten
         users are not drawn, since they would stretch the axis.
@@ -123,40 +122,40 @@ class PlotsOfValues(Charts):
         >>> chart.data.select("segment", "value", "n_users").rows()
         [('DE', 1.0, 1), ('FR', 0.5, 1)]
         """
-        metric, how = one_metric("segments", metric, k), Intervals(level, cluster)
-        found, lower = summary(self._rec, [metric], how, by), metric.direction == "lower"
-        if not found.by:
+        one, how = one_metric("segments", metric, k), Intervals(level, cluster)
+        if not [*self._rec._context.by, *([] if by is None else [by])]:  # noqa: SLF001  the methods of this room are those of a Rec
             msg = "plot.segments needs the columns that make segments: segments(..., by='country')"
-            if by is not None:
-                msg = (
-                    f"{Given('by', by)}: plot.segments draws segments; compare(...) compares models"
-                )
             raise RecframeError(msg)
-        value = of_metric(metric)
-        of = self._canvas(found, value, [value], lower=lower, most=most)
-        subtitle = f"Dots: means with intervals at {how.words}; in brackets: users."
-        finding = leader(of, "label", "in {} segments", best_of(metric))
-        return finished(
-            dots(of, "label", of.labels), of, f"{metric} by {found.by}", subtitle, finding
+        return self._dots(one, how, by, most)
+
+    def _dots(
+        self, metric: Metric[...], how: Intervals, by: By = None, most: int = 30
+    ) -> alt.LayerChart:
+        """Draw a metric of each model, or of each segment."""
+        found, value = summary(self._rec, [metric], how, by), of_metric(metric)
+        of = canvas(self._look, found, value, [value], most=most)
+        row, order = ("label", of.labels) if of.by else ("model", of.ranked)
+        said = f"Means over {of.users}, with intervals at {how.words}."
+        title, finding = (
+            f"{metric}" + " of each model" * (not of.by),
+            leader(of, "label", "in {} segments"),
         )
+        return finished(dots(of, row, order), of, title, said, finding)
 
     def curve(
         self,
         metric: str | Metric[...],
         *,
         k: Cutoffs = CUTOFFS,
-        by: By = None,
-        mark: int | None = None,
         level: float = 0.95,
         cluster: str | None = None,
-    ) -> alt.LayerChart | alt.FacetChart:
+    ) -> alt.LayerChart:
         """Draw a metric over the cut-off k: a line for each model, and a band for its intervals.
 
-        The numbers are those of `summarize(metric, k=k, by=by)`; without users there is nothing but the axes, and the chart
-        says so. By segment there is a view for each, at most twelve: those with the most users.
+        The numbers are those of `summarize(metric, k=k)`; without users there is nothing but the axes, and the chart says so.
 
             metric: without a cut-off of its own. k: the cut-offs; those beyond the longest list are left out.
-            mark: a cut-off to point at, such as the k that decides. level, cluster: of the intervals, as in `summarize`.
+            level, cluster: of the intervals, as in `summarize`.
 
         Raises what `summarize` raises, and a RecframeError for a metric with an `@`.
 
@@ -165,35 +164,20 @@ class PlotsOfValues(Charts):
         >>> df.rec.plot.curve("recall", k=[1, 2]).data.select("k", "value", "n_users").rows()
         [(1, 0.5, 2), (2, 1.0, 2)]
         """
-        how, plain = Intervals(level, cluster), registry.asked([metric], None)[0]
-        mark = None if mark is None else options.whole("mark", mark, 1)
+        rec, how = whole(self._rec, "curve()"), Intervals(level, cluster)
+        plain = registry.asked([metric], None)[0]
         if plain.k is not None or k is None:
             name = str(replace(plain, k=None))
             msg = f"curve draws {name!r} over cut-offs: curve({name!r}, k=range(1, 51))"
             raise RecframeError(msg)
-        found = summary(self._rec, self._reached(registry.asked([plain], k)), how, by)
-        mark = mark if mark in found.data["k"] else None
-        last = mark or max(found.data["k"], default=0)
-        value, at = of_metric(plain), found.data.filter(k=last)
-        value = value._replace(axis=str(plain)) if found.by else value
-        noun = noun_of(plain)
-        told = [OF_K, value, *[USERS._replace(title=f"{{}} {noun}s")] * (not found.by)]
-        of = self._canvas(found, value, told, at=at, lower=plain.direction == "lower", most=12)
-        x = OF_K.along(of.across, nice=False)
-        y = value.along(OF_VIEW if found.by else HEIGHT, zero=True)
-        rule = of.base(x={"datum": last}).transform_aggregate(rows="count()")
-        rule = rule.mark_rule(strokeDash=[2, 3], color=self._look.colours.quiet)
-        lines = curves(of, x, y, more=[rule] * bool(mark))
-        said = f"; band: interval at {how.words}" + f"; dashed: k = {mark}" * bool(mark) + "."
-        read, title = of.data.filter(k=last), f"{plain} over the cut-off k"
-        if found.by:
-            chart = views(lines, self._look, "label", of.labels)
-            title, said = f"{title}, by {found.by}", f"In brackets: users{said}"
-            where = f"at k = {last} in {{}} segments"
-            finding = leader(of._replace(data=read), "label", where, best_of(plain))
-            return finished(chart, of, title, said, finding, read)
-        finding = leader(of, "k", "at {} cut-offs", best_of(plain))
-        return finished(lines, of, title, f"Mean over {of.users(noun)}{said}", finding, read)
+        found = summary(rec, _reached(rec, registry.asked([plain], k)), how)
+        value, last = of_metric(plain), max(found.data["k"], default=0)
+        ranked = by_value(found.data.filter(k=last), value)
+        of = canvas(self._look, found, value, [OF_K, value], ranked=ranked)
+        chart = curves(of, OF_K.along(of.across, nice=False))
+        said = f"Mean over {of.users}; band: interval at {how.words}."
+        finding, read = leader(of, "k", "at {} cut-offs"), of.data.filter(k=last)
+        return finished(chart, of, f"{plain} over the cut-off k", said, finding, read)
 
     def hits_by_rank(
         self,
@@ -214,18 +198,15 @@ class PlotsOfValues(Charts):
         >>> df.rec.plot.hits_by_rank(k=3).data.select("rank", "value").rows()
         [(1, 0.5), (2, 0.5)]
         """
-        check_whole(self._rec, "hits_by_rank()")
-        how, ranks = Intervals(level, cluster), range(1, options.whole("k", k, 1) + 1)
-        found = summary(self._rec, self._reached(registry.asked([HIT_AT], ranks)), how)
+        rec, how = whole(self._rec, "hits_by_rank()"), Intervals(level, cluster)
+        ranks = range(1, options.whole("k", k, 1) + 1)
+        found = summary(rec, _reached(rec, registry.asked([HIT_AT], ranks)), how)
         found = found._replace(data=found.data.rename({"k": "rank"}))
-        share = "share of lists with a hit at the rank"
-        value = Field("value", "{} of lists have a hit", per_cent, ENDS, share, "%")
-        rank = Field("rank", "rank {}", axis="rank (1 is the first place)", format="d")
-        of = self._canvas(found, value, [rank, value, USERS])
-        chart = curves(of, rank.along(of.across, nice=False), value.along(HEIGHT, zero=True))
-        subtitle = f"Of {of.users()}; the shares up to k add up to n_hits@k; band: interval at {how.words}."
-        finding = leader(of, "rank", "at {} ranks", "most hits")
-        return finished(chart, of, "Hits by rank", subtitle, finding, of.data.filter(rank=1))
+        of = canvas(self._look, found, SHARE, [RANK, SHARE])
+        chart = curves(of, RANK.along(of.across, nice=False))
+        said = f"Of {of.users}; the shares add up to n_hits@k; band: interval at {how.words}."
+        finding, read = leader(of, "rank", "at {} ranks"), of.data.filter(rank=1)
+        return finished(chart, of, "Hits by rank", said, finding, read)
 
     def precision_recall(self, *, k: Cutoffs = CUTOFFS) -> alt.LayerChart:
         """Draw precision@k over recall@k: a line for each model, with a point for each k.
@@ -237,25 +218,21 @@ class PlotsOfValues(Charts):
         >>> df.rec.plot.precision_recall(k=[1, 2]).data.select("k", "recall", "precision").rows()
         [(1, 0.0, 0.0), (2, 1.0, 0.5)]
         """
-        check_whole(self._rec, "precision_recall()")
-        metrics = self._reached(registry.asked([accuracy.precision, accuracy.recall], k))
-        found = named(self._rec, self._rec.evaluate(metrics, tidy=True))
-        names = ("recall", "precision")
-        data = found.data.rename({"n": "n_users"})
-        data = in_columns(data, {name: (name, "value") for name in names}, "k")
-        x, y = (
-            Field(name, f"{name} {{}}", axis=f"{name}@k (0 to 1, higher is better)")
-            for name in names
-        )
-        of = self._canvas(found._replace(data=data), y, [OF_K, y, x, USERS])
-        chart = curves(of, x.along(of.across, zero=True), y.along(HEIGHT, zero=True), band=False)
+        rec = whole(self._rec, "precision_recall()")
+        metrics = _reached(rec, registry.asked([accuracy.precision, accuracy.recall], k))
+        found = named(rec, rec.evaluate(metrics, tidy=True))
+        rows = found.data.rename({"n": "n_users", "value": "recall"})
+        other = rows.filter(metric="precision").select(precision="recall")
+        found = found._replace(data=rows.filter(metric="recall").hstack(other))
+        of = canvas(self._look, found, PRECISION, [OF_K, PRECISION, RECALL])
+        chart = curves(of, RECALL.along(of.across, zero=True))
         last = max(of.data["k"], default=0)
-        subtitle = f"Along each line k goes from {min(of.data['k'], default=0)} to {last}; mean over {of.users()}."
-        finding = leader(of, "k", "at {} cut-offs", "best precision")
-        title, read = "Precision over recall, by cut-off", of.data.filter(k=last)
-        return finished(chart, of, title, subtitle, finding, read)
+        said = f"Along each line k goes up to {last}; mean over {of.users}."
+        finding, read = leader(of, "k", "at {} cut-offs"), of.data.filter(k=last)
+        return finished(chart, of, "Precision over recall, by cut-off", said, finding, read)
 
-    def _reached(self, metrics: Sequence[Metric[...]]) -> list[Metric[...]]:
-        """Return the metrics whose cut-offs the longest list reaches, and those with the first cut-off."""
-        last = max(longest_list(self._rec) or 0, min(one.k or 0 for one in metrics))
-        return [one for one in metrics if (one.k or 0) <= last]
+
+def _reached(rec: Any, metrics: Sequence[Metric[...]]) -> list[Metric[...]]:
+    """Return the metrics whose cut-offs the longest list reaches, and those with the first cut-off."""
+    last = max(longest_list(rec) or 0, min(one.k or 0 for one in metrics))
+    return [one for one in metrics if (one.k or 0) <= last]

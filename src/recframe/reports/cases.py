@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from recframe.charts.formatting import number
-from recframe.charts.long_format import rows_of_lists, values_of_users, with_columns_of_items
+from recframe.charts.long_format import each_value
 from recframe.charts.themes import ALL
 from recframe.frames.dtypes import as_text
-from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Segment
-from recframe.profiles import under_profile
 from recframe.reports.facts import Facts, sign_of
 
 MOST_CASES, MOST_ITEMS = 4, 10
@@ -61,72 +57,82 @@ class Cases(NamedTuple):
 
 def cases(facts: Facts, model: str, other: str | None) -> list[Case]:
     """Return cases of a model, and of its changes against another one."""
-    rec, inputs, metric = facts.rec, facts.inputs, facts.of_users[0]
-    run = rec._kind.run  # noqa: SLF001  the methods of this room are those of a Rec
-    of_model = facts.names.text(pl.col("model")) if inputs.model else pl.lit(ALL)
-    values = run(values_of_users(rec, metric)[1]).with_columns(model=of_model)
+    rec, metric = facts.rec, facts.of_users[0]
+    values = each_value(rec, metric, "user").data
     chosen = _chosen(values, model, other, sign_of(metric) or 1)
-    users = chosen.select("user").unique()
-    convention = under_profile.asked(inputs.context, [metric])[0]
-    whole = replace(inputs, segments=(), context=convention.context)
-    rows = run(_named(rows_of_lists(whole, metric, users.lazy()), inputs))
-    rows = rows.with_columns(model=of_model).sort("model", "user", "rank", "item", nulls_last=True)
-    lines = _lines(rows)
-    if inputs.train is not None:
-        train = inputs.train.select("user", "item").drop_nulls()
-        train = train.filter(pl.col("user").is_in(users.to_series().implode()))
-        history = run(_named(train, inputs)).with_columns(rank=None, hit=False, listed=None)
-        lines |= _lines(history.with_columns(model=pl.lit("")), last=True)
-    parts: dict[str, Any] = {f"List of {one}": (one, True) for one in (model, other) if one}
-    parts["Relevant, but missed"] = (model, False)
-    parts |= {} if inputs.train is None else {"History, the last first": ("", None)}
+    users = chosen["key"].unique()
+    if chosen.is_empty():
+        return []
+    rows = rec._lists_of(metric, users)  # noqa: SLF001  the methods of this room are those of a Rec
+    of_model = facts.names.text(pl.col("model")) if facts.inputs.model else pl.lit(ALL)
+    rows = rows.with_columns(model=of_model).sort("rank", "item", nulls_last=True)
+    columns = ["model", "user", "listed", "rank", "item", "hit"]
+    parts = rows.select(columns).partition_by(columns[:3], as_dict=True)
+    asked: dict[str, tuple[str, bool | None]] = {
+        f"List of {one}": (one, True) for one in (model, other) if one
+    }
+    asked["Relevant, but missed"] = (model, False)
+    if facts.inputs.train is not None:
+        history = facts.inputs.train.select("user", "item").drop_nulls()
+        history = rec._kind.run(history.filter(pl.col("user").is_in(users.implode())))  # noqa: SLF001
+        none = {"rank": None, "hit": False}
+        history = history.reverse().with_columns(
+            pl.lit(one).alias(name) for name, one in none.items()
+        )
+        parts |= {
+            ("", *user, None): rows
+            for user, rows in history.partition_by("user", as_dict=True).items()
+        }
+        asked["History, the last first"] = ("", None)
+    titles = _titles(facts, pl.concat([one["item"] for one in parts.values()]))
     made = []
-    for row in chosen.with_columns(name=as_text(pl.col("user"), chosen.schema["user"])).to_dicts():
+    for row in chosen.with_columns(name=as_text(pl.col("key"), users.dtype)).to_dicts():
         value = f"{metric} {number(row['value'])}"
         value += "" if row["other"] is None else f" ({other}: {number(row['other'])})"
         lists = []
-        for title, (of, is_listed) in parts.items():
-            every = lines[of, row["user"], is_listed]
-            lists.append(Lines(title, every[:MOST_ITEMS], len(every) - MOST_ITEMS))
+        for title, (name, is_listed) in asked.items():
+            every = parts.get((name, row["key"], is_listed), rows.clear())
+            first = every.head(MOST_ITEMS).select("rank", "item", "hit").rows()
+            lines = [
+                Line("" if rank is None else f"{rank:g}", *titles[item], hit)
+                for rank, item, hit in first
+            ]
+            lists.append(Lines(title, lines, len(every) - MOST_ITEMS))
         made.append(Case(row["group"], row["name"], value, lists))
     return made
 
 
 def _chosen(values: pl.DataFrame, model: str, other: str | None, sign: int) -> pl.DataFrame:
     """Return whose cases are shown: group, user, value, and the value of the other model in `other`."""
-    of_other = values.filter(model=other or "").select("user", other="value")
-    own = values.filter(model=model).join(of_other, on="user", how="left")
-    change = pl.col("value") - (0.0 if other is None else pl.col("other"))
-    ordered = own.with_columns(gain=sign * change).drop_nulls("gain").sort("gain", "user")
-    if other is None:
-        groups = {"worst": ordered, "best": ordered}
-    else:
-        lost, won = pl.col("gain") < 0, pl.col("gain") > 0
-        groups = {"lost most": ordered.filter(lost), "gained most": ordered.filter(won)}
-    (first, worst), (last, best) = groups.items()
-    best = best.sort("gain", descending=True, maintain_order=True).head(MOST_CASES)
-    named = pl.lit(first).alias("group"), pl.lit(last).alias("group")
-    return pl.concat([worst.head(MOST_CASES).with_columns(named[0]), best.with_columns(named[1])])
-
-
-def _named(rows: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
-    """Return rows with the text of their items in `id`, and their titles in `name`."""
-    columns = [] if inputs.items is None else inputs.sides["items"].columns
-    names = {str(one).casefold(): one for one in columns}
-    titles = [Segment("name", names[title], "items") for title in TITLES if title in names][:1]
-    rows = with_columns_of_items(rows, inputs, titles)
-    schema = rows.collect_schema()
-    item, *title = (
-        as_text(pl.col(one), schema[one]).str.head(LONGEST)
-        for one in ["item", "name"][: 1 + len(titles)]
+    of_other = values.filter(model=other or "").select("key", other="value")
+    own = values.filter(model=model).join(of_other, on="key", how="left")
+    change = sign * (pl.col("value") - (pl.lit(0.0) if other is None else pl.col("other")))
+    ordered = own.with_columns(gain=change).drop_nulls("gain").sort("gain", "key")
+    worst, best, names = ordered, ordered, ("worst", "best")
+    if other is not None:
+        worst, best = ordered.filter(pl.col("gain") < 0), ordered.filter(pl.col("gain") > 0)
+        names = ("lost most", "gained most")
+    best = best.sort("gain", descending=True, maintain_order=True)
+    groups = zip(names, (worst, best), strict=True)
+    return pl.concat(
+        rows.head(MOST_CASES).with_columns(group=pl.lit(name)) for name, rows in groups
     )
-    return rows.with_columns(id=item if title else pl.lit(""), name=pl.coalesce(*title, item))
 
 
-def _lines(rows: pl.DataFrame, *, last: bool = False) -> dict[Any, list[Line]]:
-    """Return the lines of each model and user, those of listed and of missed items apart; or the last ones first."""
-    found: dict[Any, list[Line]] = defaultdict(list)
-    columns = rows.select("model", "user", "listed", "rank", "name", "id", "hit").rows()
-    for *key, rank, name, item, hit in columns[:: -1 if last else 1]:
-        found[tuple(key)].append(Line("" if rank is None else f"{rank:g}", name, item, hit))
-    return found
+def _titles(facts: Facts, items: pl.Series) -> dict[Any, tuple[str, str]]:
+    """Return the title of each item with its id as text; the id alone where there is no title."""
+    side = facts.inputs.sides.get("items")
+    names = {str(one).casefold(): one for one in (side.columns if side else [])}
+    title = next((names[one] for one in TITLES if one in names), None)
+    rows = pl.DataFrame({"item": items.unique()}).with_columns(name=pl.lit(None, pl.String))
+    if side and title is not None:
+        taken = side.take(["item"], [Segment("name", title, "items")]).lazy()
+        taken = facts.rec._kind.run(taken.filter(pl.col("item").is_in(items.unique().implode())))  # noqa: SLF001
+        text = as_text(pl.col("name"), taken.schema["name"])
+        rows = rows.drop("name").join(taken.with_columns(text), on="item", how="left")
+    rows = rows.with_columns(id=as_text(pl.col("item"), items.dtype))
+    rows = rows.with_columns(pl.col("name", "id").str.head(LONGEST))
+    return {
+        item: (name or key, key if name else "")
+        for item, name, key in rows.select("item", "name", "id").rows()
+    }

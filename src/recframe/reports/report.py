@@ -138,24 +138,17 @@ def overview(facts: Facts) -> Section | None:
 
 
 def comparison(facts: Facts) -> Section | None:
-    """Return the differences of models from the baseline, or from one another."""
-    several = len(facts.models) > 1 or facts.baseline is not None
-    if facts.stop or not several or not facts.tested:
+    """Return the differences of models from the baseline, or from the best model."""
+    against = facts.baseline or (facts.decision.best if facts.decision else None)
+    if facts.stop or not facts.tested or against is None:
         return None
-    against = facts.baseline
-    if against is None and facts.decision is not None and len(facts.models) > MOST_COLOURED:
-        against = facts.decision.best
     found = facts.compared(against, facts.tested, correction="holm")
     rows = facts.by_value(facts.keep("compared", keyed(facts.rec, found)))
-    if not rows:
-        return None
-    parts = [_differences(facts, "compare", found, facts.tested, against)] * (
-        len(found) <= MOST_MARKS
-    )
-    caption = f"Pairwise differences, with intervals at {facts.how.words}"
-    return Section(
-        "comparison", "Comparison of models", "", [*parts, differences_table(rows, caption)]
-    )
+    firsts = found.filter(metric=str(facts.tested[0]))
+    parts = [_differences(facts, "compare", firsts, against)] * (0 < len(firsts) <= MOST_MARKS)
+    caption = f"Differences from {against}, with intervals at {facts.how.words}"
+    table = differences_table(rows, caption)
+    return Section("comparison", "Comparison of models", "", [*parts, table]) if rows else None
 
 
 def segments(facts: Facts) -> Section | None:
@@ -166,7 +159,7 @@ def segments(facts: Facts) -> Section | None:
     if of:
         for place, found in enumerate(of.by_column.values()):
             largest = found.sort("n_users", descending=True).head(MOST_SEGMENTS)
-            parts.append(_differences(facts, f"pair-{place}", largest, [first], of.runner_up))
+            parts.append(_differences(facts, f"pair-{place}", largest, of.runner_up))
     most = min(max(MOST_MARKS // len(facts.models), 3), MOST_SEGMENTS)
     for place, by in enumerate(facts.columns):
         how = {"by": by, "most": most, **facts.how._asdict()}
@@ -186,7 +179,7 @@ def curves(facts: Facts) -> Section | None:
     with suppress(RecframeError), warnings.catch_warnings():
         warnings.simplefilter("ignore", RecframeWarning)
         for one in facts.over_cutoffs:
-            over = {"metric": one, "k": cutoffs, "mark": facts.k, **how}
+            over = {"metric": one, "k": cutoffs, **how}
             name = f"curve-{one.name}"
             parts.append(_figure(facts, name, lambda plot, over=over: plot.curve(**over)))
     return Section("curves", "Over the cut-off", "", parts) if parts else None
@@ -200,7 +193,8 @@ def cases(facts: Facts) -> Section | None:
     pair = (of.best, of.runner_up) if of else (facts.summary[0]["model"], None)
     whom = f" of {pair[0]}, against {pair[1]}" if of else ""
     made = Cases(cases_of(facts, *pair))
-    return Section("cases", "Cases", f"Lists of real users by {first}{whom}.", [made])
+    lead = f"Lists of real users by {first}{whom}."
+    return Section("cases", "Cases", lead, [made]) if made.cases else None
 
 
 def costs(facts: Facts) -> Section | None:
@@ -255,16 +249,11 @@ def _figure(facts: Facts, name: str, draw: Any, of: Any = None) -> Any:
     return figure(f"chart-{name}", lambda width: draw(rec.plot(width=width, highlight=named)))
 
 
-def _differences(
-    facts: Facts,
-    name: str,
-    found: pl.DataFrame,
-    metrics: Sequence[Metric[...]],
-    baseline: str | None,
-) -> Any:
-    """Return the chart of comparisons at hand."""
-    given = {"baseline": baseline, "margin": facts.margin}
-    return _figure(facts, name, lambda plot: plot._differences(found, metrics, facts.how, **given))  # noqa: SLF001
+def _differences(facts: Facts, name: str, found: pl.DataFrame, baseline: str) -> Any:
+    """Return the chart of comparisons of a metric."""
+    metric = next(one for one in facts.tested if str(one) == found["metric"][0])
+    given = (found, metric, facts.how, baseline, facts.margin)
+    return _figure(facts, name, lambda plot: plot._differences(*given))  # noqa: SLF001
 
 
 def _is_served(facts: Facts, metric: Metric[...]) -> bool:
