@@ -175,7 +175,7 @@ def test_the_spread_over_trainings_stands_behind_each_value():
     table = rec.table("hit_rate@1", "mrr", std=True, decimals=2)
 
     assert rows(table)[2:] == [
-        ["fixed", "**1.00** ± –", "**1.00** ± –"],
+        ["fixed", "**1.00**", "**1.00**"],
         ["knn", "0.50 ± 0.10", "0.50 ± 0.10"],
     ]
     assert "±: the standard deviation over the trainings." in table.notes

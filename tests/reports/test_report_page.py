@@ -126,7 +126,7 @@ def test_a_report_of_clusters_has_their_intervals_and_verdicts_and_says_so():
     assert page.data["cluster"] == "household"
     text = Read(page.html).text
     assert "Mean of each metric, with its interval at 90% (users in clusters, by household)" in text
-    assert "Pairwise differences, with intervals at 90% (users in clusters, by household)" in text
+    assert "Differences from old, with intervals at 90% (users in clusters, by household)" in text
 
 
 def charts(page: Any) -> dict[str, Any]:
@@ -454,7 +454,7 @@ def test_a_notebook_shows_a_report_in_a_frame_of_its_own():
         ),
         *(
             (0.00042, "0.00042"),
-            (1e-5, "0.00001"),
+            (1e-5, "0.000010"),
             (0.0, "0.000"),
             (1e-9, "0.000"),
             (-0.0, "0.000"),

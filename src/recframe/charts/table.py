@@ -157,9 +157,10 @@ class Looks(NamedTuple):
                 cell = f"**{text}**" if is_told and text == write(known[ranked[0]]) else text
                 cell += r"\*" * ((*key, model, rival) in beaten)
                 cell += "†" * ((*key, rival, model) in beaten)
-                if self.std:
-                    cell += f" ± {write(spreads[(*key, model)])}"
-                elif self.intervals and row["value_low"] is not None:
+                spread = spreads.get((*key, model))
+                if spread is not None:
+                    cell += f" ± {write(spread)}"
+                elif self.intervals and not self.std and row["value_low"] is not None:
                     cell += f" [{write(row['value_low'])}, {write(row['value_high'])}]"
                 cells.append(cell)
         return cells

@@ -122,24 +122,28 @@ class PlotsOfValues(Charts):
         >>> chart.data.select("segment", "value", "n_users").rows()
         [('DE', 1.0, 1), ('FR', 0.5, 1)]
         """
-        one, how = one_metric("segments", metric, k), Intervals(level, cluster)
-        if not [*self._rec._context.by, *([] if by is None else [by])]:  # noqa: SLF001  the methods of this room are those of a Rec
-            msg = "plot.segments needs the columns that make segments: segments(..., by='country')"
-            raise RecframeError(msg)
-        return self._dots(one, how, by, most)
+        how = Intervals(level, cluster)
+        return self._dots(one_metric("segments", metric, k), how, most, by, of_segments=True)
 
     def _dots(
-        self, metric: Metric[...], how: Intervals, by: By = None, most: int = 30
+        self,
+        metric: Metric[...],
+        how: Intervals,
+        most: int = 1,
+        by: By = None,
+        *,
+        of_segments: bool = False,
     ) -> alt.LayerChart:
         """Draw a metric of each model, or of each segment."""
         found, value = summary(self._rec, [metric], how, by), of_metric(metric)
+        if of_segments and not found.by:
+            msg = "plot.segments needs the columns that make segments, such as by='country'; compare(...) compares models"
+            raise RecframeError(msg)
         of = canvas(self._look, found, value, [value], most=most)
-        row, order = ("label", of.labels) if of.by else ("model", of.ranked)
+        row, order = ("label", of.labels) if of_segments else ("model", of.ranked)
         said = f"Means over {of.users}, with intervals at {how.words}."
-        title, finding = (
-            f"{metric}" + " of each model" * (not of.by),
-            leader(of, "label", "in {} segments"),
-        )
+        title, finding = f"{metric}", leader(of, "label", "in {} segments")
+        title += "" if of_segments else " of each model"
         return finished(dots(of, row, order), of, title, said, finding)
 
     def curve(

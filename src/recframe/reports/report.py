@@ -76,13 +76,13 @@ def report(rec: Any, columns: Sequence[Any], title: str, only: Sequence[str], **
 
 
 def _made(facts: Facts, name: str, notes: list[str]) -> Section | None:
-    """Return a section; several folds have no answer to some questions, which are noted."""
+    """Return a section; of several folds, and of cases with ties, it is noted why there is none."""
     try:
         return SECTIONS[name](facts)
     except DataError:
         raise
     except RecframeError as error:
-        if facts.inputs.folds is None:
+        if facts.inputs.folds is None and name != "cases":
             raise
         notes.append(str(error))
         return None
