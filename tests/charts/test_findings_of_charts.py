@@ -12,7 +12,7 @@ import recframe as rf
 from charts_asked import ASKED, channels, colours_of, each_sharply, parts, spec_of
 from recframe.charts.formatting import number
 from recframe.charts.forms import Field, canvas, leader
-from recframe.charts.long_format import Intervals, Names, Result
+from recframe.charts.long_format import Intervals, Names, Result, named
 from recframe.charts.themes import THEMES, Look
 from recframe.metrics.language import registry
 
@@ -245,7 +245,7 @@ def test_models_that_are_named_stand_out_in_the_colour_that_they_have():
 
 
 def test_a_pair_alone_has_the_colours_of_charts_of_all_models():
-    result = MANY.compare("hit_rate@1", baseline="m03").filter(model="m07")
+    result = named(MANY, MANY.compare("hit_rate@1", baseline="m03").filter(model="m07"))
     plot, theme = MANY.plot(highlight=["m07", "m11"]), THEMES["light"]
     metric = registry.parse("hit_rate@1")
     chart = plot._differences(result, metric, Intervals(0.95), "m03", None)

@@ -1,4 +1,4 @@
-"""Lists of some users, with what of the truth they have: `rec.worst`, `rec.best`, and cases of a report."""
+"""Lists of some users with their truth."""
 
 from __future__ import annotations
 

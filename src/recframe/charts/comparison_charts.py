@@ -21,7 +21,15 @@ from recframe.charts.forms import (
     safe_text,
     some_of,
 )
-from recframe.charts.long_format import Intervals, models_of, named, one_metric, summary, whole
+from recframe.charts.long_format import (
+    Intervals,
+    Result,
+    models_of,
+    named,
+    one_metric,
+    summary,
+    whole,
+)
 from recframe.errors import RecframeError
 from recframe.frames.dtypes import text_of
 from recframe.metrics.language.definition import Metric
@@ -78,18 +86,19 @@ class PlotsOfTwo(Charts):
         metric, how = one_metric("compare", metric, k), Intervals(level, cluster)
         given = {"by": by, "margin": margin, "correction": correction, **how._asdict()}
         result = self._rec.compare(metric, baseline=baseline, **given)
-        return self._differences(result, metric, how, text_of(baseline), margin)
+        found = named(self._rec, result)
+        return self._differences(found, metric, how, text_of(baseline), margin)
 
     def _differences(
         self,
-        result: pl.DataFrame,
+        found: Result,
         metric: Metric[...],
         how: Intervals,
         baseline: str,
         margin: float | None,
     ) -> alt.LayerChart:
         """Draw a result of `compare` with a baseline."""
-        found = named(self._rec, result)._replace(models=models_of(self._rec))
+        found = found._replace(models=models_of(self._rec))
         size = (margin or 0.0) * pl.col("baseline_value").abs()
         is_open = pl.col("verdict").is_in(["open", "few"])
         data = found.data.rename({"difference_low": "low", "difference_high": "high"})

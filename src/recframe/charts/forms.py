@@ -142,13 +142,15 @@ class Canvas(NamedTuple):
 
     def points(self, base: alt.Chart, size: float, *, legend: bool = True) -> alt.Chart:
         """Return the marks that say their words; hollow ones where rows are `hollow`."""
-        marks = base.mark_point(filled=True, size=size, strokeWidth=2, opacity=1)
+        marks = base.mark_point(size=size, strokeWidth=2, opacity=1)
         models = {
             name: self.channel(place, legend=legend)
             for place, name in enumerate(("color", "shape"))
         }
-        fill = {"value": 1, "condition": {"test": "datum.hollow", "value": 0}}
-        return along(marks, **models, fillOpacity=fill, **SAID)
+        seen = {"value": 1, "condition": {"test": "datum.hollow", "value": 0}}
+        return along(
+            marks, **models, fill={**models["color"], "legend": None}, fillOpacity=seen, **SAID
+        )
 
     def layers(self, *layers: alt.Chart) -> alt.LayerChart:
         """Return layers of the rows."""
@@ -200,7 +202,7 @@ def canvas(  # noqa: PLR0913  what is known of rows
     coloured = _coloured(look, models, order, safe_text(baseline))
     told = [*[Field("model")] * (models != [ALL]), Field("label"), *fields]
     told += [Field("n_users", f"{{}} {found.noun}s")] * (not found.by)
-    words = [", ".join(filter(None, (one.words(row) for one in told))) for row in data.to_dicts()]
+    words = [_sentence(row, told) for row in data.to_dicts()]
     said, clear = pl.Series("words", words, dtype=pl.String), pl.col("model").is_in(coloured)
     places = pl.col("model").cast(pl.Enum(order)), pl.col("label").cast(pl.Enum(labels))
     data = data.with_columns(said, clear=clear).sort("clear", *places, maintain_order=True)
@@ -210,10 +212,16 @@ def canvas(  # noqa: PLR0913  what is known of rows
     notes += [f"Intervals of fewer than {FEW_USERS} users are not drawn."] * is_few
     notes += [f"Grey: {counted(others, 'other model')}."] * bool(others)
     size = "up to " * (data["n_users"].n_unique() > 1) + counted(largest, found.noun)
+    size = f"the {found.noun}s of each" if found.by else size
     looks = _looks(look, models, coloured)
     return Canvas(
         look, data, value, looks, order, coloured, labels, found.by, size, " ".join(notes)
     )
+
+
+def _sentence(row: Mapping[str, Any], told: Sequence[Field]) -> str:
+    """Return what is said of a row."""
+    return ", ".join(filter(None, (one.words(row) for one in told)))
 
 
 def _coloured(look: Look, models: Sequence[str], ranked: Sequence[str], baseline: str) -> list[str]:
@@ -267,7 +275,7 @@ def dots(
 
 def curves(of: Canvas, x: Encoding, *more: alt.Chart, zero: bool = True) -> alt.LayerChart:
     """Return a line for each model, with bands where it has intervals, and its points; `more` are layers in front."""
-    y = of.value.along(OF_VIEW if of.by else HEIGHT, zero=zero, padding=8)
+    y = of.value.along(OF_VIEW if of.by else HEIGHT, zero=zero, padding=8 * (not zero))
     line = rows_of(x=x, y=y, color=of.channel(0))
     places: Any = of.data.group_by("label", "model").len()["len"].max() or 0
     layers = [line.mark_line(strokeWidth=1)]

@@ -119,7 +119,7 @@ def plain(text: str) -> str:
 
 
 class Looks(NamedTuple):
-    """What stands in a table."""
+    """Contents and signs of a table."""
 
     metrics: Sequence[Metric[...]]
     tested: Sequence[Metric[...]]
@@ -201,12 +201,12 @@ def table(rec: Any, looks: Looks, by: Sequence[Any], lacks: Sequence[str]) -> Ta
             pair = pair if row["verdict"] == "better" else pair[::-1]
             beaten |= {(row["place"], row["metric"], *pair)} if row["verdict"] in SHOWN else set()
     spreads = _spreads(rec, looks, by) if looks.std else {}
-    of_metrics = found.data.partition_by("metric", as_dict=True)
-    rows = {metric: of_metrics[str(metric),].to_dicts() for metric in looks.metrics}
+    rows = {metric: found.data.filter(metric=str(metric)).to_dicts() for metric in looks.metrics}
     values = [looks.cells(metric, of, beaten, spreads) for metric, of in rows.items()]
     model = rec._context.model or ""  # noqa: SLF001  the methods of this room are those of a Rec
     keys = {key: title for key, title in (("segment", found.by), ("model", model)) if title}
-    columns = [[row[key] for row in rows[looks.metrics[0]]] for key in keys] + values
+    firsts = found.data.filter(metric=str(looks.metrics[0]))
+    columns = [*(firsts[key].to_list() for key in keys), *values]
     titles = (looks.header.get(one, one) for one in (*keys.values(), *map(str, looks.metrics)))
     cells = [cell for column in values for cell in column]
     notes = looks.notes(found.data.to_dicts(), lacks, cells)

@@ -1,7 +1,8 @@
-"""Cases of a report: users whose lists changed the most, or are the best and the worst."""
+"""Users whose lists changed the most, or are the best."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -12,7 +13,9 @@ from recframe.charts.long_format import each_value
 from recframe.charts.themes import ALL
 from recframe.frames.dtypes import as_text
 from recframe.frames.roles import Segment
-from recframe.reports.facts import Facts, sign_of
+from recframe.metrics.language.definition import Metric
+from recframe.reports.decision import sign_of
+from recframe.reports.facts import Facts
 
 MOST_CASES, MOST_ITEMS = 4, 10
 """Most cases of a kind, and items of a list."""
@@ -57,49 +60,51 @@ class Cases(NamedTuple):
 
 def cases(facts: Facts, model: str, other: str | None) -> list[Case]:
     """Return cases of a model, and of its changes against another one."""
-    rec, metric = facts.rec, facts.of_users[0]
-    values = each_value(rec, metric, "user").data
+    metric = facts.of_users[0]
+    values = each_value(facts.rec, metric, "user").data
     chosen = _chosen(values, model, other, sign_of(metric) or 1)
-    users = chosen["key"].unique()
     if chosen.is_empty():
         return []
-    rows = rec._lists_of(metric, users)  # noqa: SLF001  the methods of this room are those of a Rec
-    of_model = facts.names.text(pl.col("model")) if facts.inputs.model else pl.lit(ALL)
-    rows = rows.with_columns(model=of_model).sort("rank", "item", nulls_last=True)
-    columns = ["model", "user", "listed", "rank", "item", "hit"]
-    parts = rows.select(columns).partition_by(columns[:3], as_dict=True)
-    asked: dict[str, tuple[str, bool | None]] = {
-        f"List of {one}": (one, True) for one in (model, other) if one
-    }
-    asked["Relevant, but missed"] = (model, False)
-    if facts.inputs.train is not None:
-        history = facts.inputs.train.select("user", "item").drop_nulls()
-        history = rec._kind.run(history.filter(pl.col("user").is_in(users.implode())))  # noqa: SLF001
-        none = {"rank": None, "hit": False}
-        history = history.reverse().with_columns(
-            pl.lit(one).alias(name) for name, one in none.items()
-        )
-        parts |= {
-            ("", *user, None): rows
-            for user, rows in history.partition_by("user", as_dict=True).items()
-        }
-        asked["History, the last first"] = ("", None)
-    titles = _titles(facts, pl.concat([one["item"] for one in parts.values()]))
-    made = []
-    for row in chosen.with_columns(name=as_text(pl.col("key"), users.dtype)).to_dicts():
+    lines = _lines(facts, metric, chosen["key"].unique())
+    shown: dict[str, tuple[str, bool | None]] = {f"List of {model}": (model, True)}
+    shown |= {f"List of {other}": (other, True)} if other else {}
+    shown["Relevant, but missed"] = (model, False)
+    shown |= {} if facts.inputs.train is None else {"History, the last first": ("", None)}
+    names, made = as_text(pl.col("key"), chosen.schema["key"]), []
+    for row in chosen.with_columns(name=names).to_dicts():
         value = f"{metric} {number(row['value'])}"
         value += "" if row["other"] is None else f" ({other}: {number(row['other'])})"
         lists = []
-        for title, (name, is_listed) in asked.items():
-            every = parts.get((name, row["key"], is_listed), rows.clear())
-            first = every.head(MOST_ITEMS).select("rank", "item", "hit").rows()
-            lines = [
-                Line("" if rank is None else f"{rank:g}", *titles[item], hit)
-                for rank, item, hit in first
-            ]
-            lists.append(Lines(title, lines, len(every) - MOST_ITEMS))
+        for title, (of, is_listed) in shown.items():
+            every = lines[of, row["key"], is_listed]
+            lists.append(Lines(title, every[:MOST_ITEMS], len(every) - MOST_ITEMS))
         made.append(Case(row["group"], row["name"], value, lists))
     return made
+
+
+def _lines(facts: Facts, metric: Metric[...], users: pl.Series) -> dict[Any, list[Line]]:
+    """Return the lines of each model and user, those of listed and of missed items apart, and of histories, of the model ""."""
+    rec, train = facts.rec, facts.inputs.train
+    of_model = facts.names.text(pl.col("model")) if facts.inputs.model else pl.lit(ALL)
+    rows = rec._lists_of(metric, users).with_columns(model=of_model)  # noqa: SLF001  the methods of this room are those of a Rec
+    rows = rows.sort("rank", "item", nulls_last=True)
+    if train is not None:
+        history = train.select("user", "item").drop_nulls()
+        history = rec._kind.run(history.filter(pl.col("user").is_in(users.implode())))  # noqa: SLF001
+        history = history.reverse().with_columns(model=pl.lit(""), hit=False)
+        rows = pl.concat([rows, history], how="diagonal_relaxed")
+    item = as_text(pl.col("item"), rows.schema["item"]).str.head(LONGEST)
+    rows = rows.join(_titles(facts, rows["item"].unique()), on="item", how="left")
+    rows = rows.with_columns(
+        id=pl.when(pl.col("name").is_not_null()).then(item), name=pl.coalesce("name", item)
+    )
+    found: dict[Any, list[Line]] = defaultdict(list)
+    columns = ("model", "user", "listed", "rank", "name", "id", "hit")
+    for *key, rank, name, key_of_item, hit in rows.select(columns).rows():
+        found[tuple(key)].append(
+            Line("" if rank is None else f"{rank:g}", name, key_of_item or "", hit)
+        )
+    return found
 
 
 def _chosen(values: pl.DataFrame, model: str, other: str | None, sign: int) -> pl.DataFrame:
@@ -119,20 +124,14 @@ def _chosen(values: pl.DataFrame, model: str, other: str | None, sign: int) -> p
     )
 
 
-def _titles(facts: Facts, items: pl.Series) -> dict[Any, tuple[str, str]]:
-    """Return the title of each item with its id as text; the id alone where there is no title."""
+def _titles(facts: Facts, items: pl.Series) -> pl.DataFrame:
+    """Return the titles of items, where the frame of items has a column of titles."""
     side = facts.inputs.sides.get("items")
     names = {str(one).casefold(): one for one in (side.columns if side else [])}
-    title = next((names[one] for one in TITLES if one in names), None)
-    rows = pl.DataFrame({"item": items.unique()}).with_columns(name=pl.lit(None, pl.String))
-    if side and title is not None:
-        taken = side.take(["item"], [Segment("name", title, "items")]).lazy()
-        taken = facts.rec._kind.run(taken.filter(pl.col("item").is_in(items.unique().implode())))  # noqa: SLF001
-        text = as_text(pl.col("name"), taken.schema["name"])
-        rows = rows.drop("name").join(taken.with_columns(text), on="item", how="left")
-    rows = rows.with_columns(id=as_text(pl.col("item"), items.dtype))
-    rows = rows.with_columns(pl.col("name", "id").str.head(LONGEST))
-    return {
-        item: (name or key, key if name else "")
-        for item, name, key in rows.select("item", "name", "id").rows()
-    }
+    title = [names[one] for one in TITLES if one in names][:1]
+    if side is None or not title:
+        return items.to_frame().with_columns(name=pl.lit(None, pl.String))
+    taken = side.take(["item"], [Segment("name", title[0], "items")]).lazy()
+    rows: pl.DataFrame = facts.rec._kind.run(taken.filter(pl.col("item").is_in(items.implode())))  # noqa: SLF001
+    name = as_text(pl.col("name"), rows.schema["name"]).str.head(LONGEST)
+    return rows.with_columns(pl.col("item").cast(items.dtype), name=name)

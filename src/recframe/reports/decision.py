@@ -7,20 +7,22 @@ that these tests are corrected by Holm.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import polars as pl
-
 from recframe.charts.formatting import counted, listed, number, per_cent
-from recframe.charts.long_format import keyed
-from recframe.errors import RecframeWarning, short
-from recframe.reports.facts import Facts, sign_of
+from recframe.charts.long_format import Result
+from recframe.errors import short
+from recframe.metrics.language.definition import Metric
 from recframe.reports.tables import Row
 
 MOST_CONTRARY = 2
 """Most metrics that say the contrary, by name."""
+
+
+def sign_of(metric: Metric[...]) -> int:
+    """Return 1 for a metric whose higher values are better, -1 where lower ones are, 0 for one without a direction."""
+    return {"higher": 1, "lower": -1}.get(metric.direction or "", 0)
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Decision:
     """The best against the runner-up, a row for each metric, the first one first."""
     above: Mapping[str, Row]
     """Best and runner-up against the baseline, where that is a third model."""
-    by_column: Mapping[str, pl.DataFrame]
+    by_column: Mapping[str, Result]
     """The best against the runner-up in the segments of each column."""
     segments: Sequence[Row]
     """The same as rows, the worst first."""
@@ -175,38 +177,3 @@ class Decision:
             of_best, of_other = (per_cent(shares[one]) for one in (self.best, self.runner_up))
             said.append(f"{short(self.best)} shows {of_best} of the catalogue, {other} {of_other}")
         return f"{'; '.join(said)}." if said else ""
-
-
-def decided(facts: Facts) -> Decision | None:
-    """Return the decision between candidates; None where two are not known, or none is better."""
-    if not facts.metrics or facts.metrics[0] not in facts.tested or not sign_of(facts.metrics[0]):
-        return None
-    first, baseline = facts.metrics[0], facts.baseline
-    signs = {str(one): sign_of(one) for one in facts.tested}
-    rows = [row for row in facts.summary if row["metric"] == str(first)]
-    known = [row["model"] for row in rows if row["value"] is not None]
-    best, runner_up, *_ = [*(one for one in known if one != facts.names.none), "", ""]
-    if not runner_up:
-        return None
-    # what is told of a call is told by those of the sections
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RecframeWarning)
-        pair = keyed(facts.rec, facts.compared(runner_up, facts.tested))
-        above, by_column = {}, {}
-        if baseline not in {None, best, runner_up}:
-            found = facts.compared(baseline, first, correction="holm")
-            above = {row["model"]: row for row in keyed(facts.rec, found).to_dicts()}
-        columns = facts.columns if first in facts.of_users else []
-        for name, column in zip(facts.by, columns, strict=False):
-            more = {"by": column, "min_users": facts.min_users, "correction": "holm"}
-            found = facts.compared(runner_up, first, **more)
-            by_column[name] = found.filter(keyed(facts.rec, found)["model"] == best)
-    ahead = [row for row in pair.to_dicts() if row["model"] == best and signs[row["metric"]]]
-    ahead.sort(key=lambda row: row["metric"] != str(first))
-    above = {one: above[one] for one in (best, runner_up) if above}
-    each = [keyed(facts.rec, of).with_columns(by=pl.lit(name)) for name, of in by_column.items()]
-    sign, rows = signs[str(first)], [row for of in each for row in of.to_dicts()]
-    rows.sort(key=lambda row: (row["difference"] is None, sign * (row["difference"] or 0)))
-    facts.data |= {"ahead": ahead, "segments": rows}
-    how = (facts.level, facts.margin, baseline)
-    return Decision(str(first), signs, *how, ahead, above, by_column, rows)

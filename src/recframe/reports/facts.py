@@ -1,18 +1,19 @@
-"""What a report asks of a `rec`, and the numbers that its sections share."""
+"""The question of a report, and the numbers of its sections."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from recframe.audit.report import meanings_of_checks, tell
-from recframe.charts.long_format import Intervals, Names, keyed, models_of
-from recframe.errors import RecframeError
+from recframe.charts.long_format import Intervals, Names, Result, keyed, models_of, named
+from recframe.errors import RecframeError, RecframeWarning
 from recframe.evaluation.caching import held_values
 from recframe.evaluation.required_columns import is_of_segment
 from recframe.evaluation.trainings import one_of_each
@@ -21,20 +22,13 @@ from recframe.frames.dtypes import text_of
 from recframe.frames.inputs import Inputs
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
+from recframe.reports.decision import Decision, sign_of
 from recframe.statistics.groups import reason_without
-
-if TYPE_CHECKING:
-    from recframe.reports.decision import Decision
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 """The cut-offs of curves."""
 MOST_CURVES = 2
 Rows = list[dict[str, Any]]
-
-
-def sign_of(metric: Metric[...]) -> int:
-    """Return 1 for a metric whose higher values are better, -1 where lower ones are, 0 for one without a direction."""
-    return {"higher": 1, "lower": -1}.get(metric.direction or "", 0)
 
 
 @dataclass
@@ -60,7 +54,6 @@ class Facts:
     """The numbers of the page."""
     stop: str = ""
     """Why nothing is decided."""
-    decision: Decision | None = None
     places: dict[str, int] = field(default_factory=dict)
     """The places of the models by the first metric."""
 
@@ -176,10 +169,46 @@ class Facts:
         )
         return self.keep("findings", found.with_columns(what=what))
 
-    def compared(self, baseline: str | None, metrics: Any, **more: Any) -> pl.DataFrame:
+    def compared(self, baseline: str | None, metrics: Any, **more: Any) -> Result:
         """Return comparisons of all models with one, not corrected, with their numbers of users."""
-        how: Mapping[str, Any] = {**self.how._asdict(), "margin": self.margin, "correction": None}
-        found: pl.DataFrame = self.rec._compared(  # noqa: SLF001
-            [metrics], baseline, counts=True, **{**how, **more}
-        )
-        return found
+        how = {**self.how._asdict(), "margin": self.margin, "correction": None, **more}
+        return named(self.rec, self.rec._compared([metrics], baseline, counts=True, **how))  # noqa: SLF001
+
+    @cached_property
+    def decision(self) -> Decision | None:
+        """The decision between candidates; None where two are not known, or none is better."""
+        if (
+            self.stop
+            or not self.metrics
+            or self.metrics[0] not in self.tested
+            or not sign_of(self.metrics[0])
+        ):
+            return None
+        first, baseline = self.metrics[0], self.baseline
+        signs = {str(one): sign_of(one) for one in self.tested}
+        rows = [row for row in self.summary if row["metric"] == str(first)]
+        known = [row["model"] for row in rows if row["value"] is not None]
+        best, runner_up, *_ = [*(one for one in known if one != self.names.none), "", ""]
+        if not runner_up:
+            return None
+        # what is told of a call is told by those of the sections
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RecframeWarning)
+            pair, above, by_column = self.compared(runner_up, self.tested).data, {}, {}
+            if baseline not in {None, best, runner_up}:
+                found = self.compared(baseline, first, correction="holm")
+                above = {row["model"]: row for row in found.data.to_dicts()}
+            columns = self.columns if first in self.of_users else []
+            for name, column in zip(self.by, columns, strict=False):
+                more = {"by": column, "min_users": self.min_users, "correction": "holm"}
+                found = self.compared(runner_up, first, **more)
+                by_column[name] = found._replace(data=found.data.filter(model=best))
+        ahead = [row for row in pair.to_dicts() if row["model"] == best and signs[row["metric"]]]
+        ahead.sort(key=lambda row: row["metric"] != str(first))
+        above = {one: above[one] for one in (best, runner_up) if above}
+        each = [of.data.with_columns(by=pl.lit(name)) for name, of in by_column.items()]
+        sign, rows = signs[str(first)], [row for of in each for row in of.to_dicts()]
+        rows.sort(key=lambda row: (row["difference"] is None, sign * (row["difference"] or 0)))
+        self.data |= {"ahead": ahead, "segments": rows}
+        how = (self.level, self.margin, baseline)
+        return Decision(str(first), signs, *how, ahead, above, by_column, rows)

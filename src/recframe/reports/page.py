@@ -1,4 +1,4 @@
-"""A page in one file that needs no network: sections of text, tables and drawn charts."""
+"""Pages in one file: sections of text, tables and drawn charts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of a `rec`: its sections, each a function of what is known."""
+"""The report of a `rec`: sections, each a function of facts."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-import polars as pl
-
 import recframe
 from recframe.charts.formatting import counted
-from recframe.charts.long_format import keyed, noun_of
+from recframe.charts.long_format import Result, keyed, noun_of
 from recframe.charts.themes import MOST_COLOURED
 from recframe.errors import DataError, RecframeError, RecframeWarning, shown, suggestion, warn
 from recframe.evaluation.required_columns import needs_of
@@ -22,7 +20,6 @@ from recframe.metrics.language.definition import Metric
 from recframe.profiles import explanation, under_profile
 from recframe.reports.cases import Cases
 from recframe.reports.cases import cases as cases_of
-from recframe.reports.decision import decided
 from recframe.reports.facts import CUTOFFS, Facts
 from recframe.reports.page import Page, Section, Text, figure
 from recframe.reports.tables import differences_table, measured, values_table
@@ -54,7 +51,6 @@ def report(rec: Any, columns: Sequence[Any], title: str, only: Sequence[str], **
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RecframeWarning)
         facts.stop = _stop(facts)
-        facts.decision = None if facts.stop else decided(facts)
         sections = [_made(facts, name, notes) for name in only or SECTIONS]
     told: dict[str, None] = {}
     for one in caught:
@@ -143,9 +139,10 @@ def comparison(facts: Facts) -> Section | None:
     if facts.stop or not facts.tested or against is None:
         return None
     found = facts.compared(against, facts.tested, correction="holm")
-    rows = facts.by_value(facts.keep("compared", keyed(facts.rec, found)))
-    firsts = found.filter(metric=str(facts.tested[0]))
-    parts = [_differences(facts, "compare", firsts, against)] * (0 < len(firsts) <= MOST_MARKS)
+    rows = facts.by_value(facts.keep("compared", found.data))
+    firsts = found._replace(data=found.data.filter(metric=str(facts.tested[0])))
+    is_drawn = 0 < len(firsts.data) <= MOST_MARKS
+    parts = [_differences(facts, "compare", firsts, against)] * is_drawn
     caption = f"Differences from {against}, with intervals at {facts.how.words}"
     table = differences_table(rows, caption)
     return Section("comparison", "Comparison of models", "", [*parts, table]) if rows else None
@@ -158,8 +155,7 @@ def segments(facts: Facts) -> Section | None:
     parts, first, of = [], facts.of_users[0], facts.decision
     if of:
         for place, found in enumerate(of.by_column.values()):
-            largest = found.sort("n_users", descending=True).head(MOST_SEGMENTS)
-            parts.append(_differences(facts, f"pair-{place}", largest, of.runner_up))
+            parts.append(_differences(facts, f"pair-{place}", found, of.runner_up))
     most = min(max(MOST_MARKS // len(facts.models), 3), MOST_SEGMENTS)
     for place, by in enumerate(facts.columns):
         how = {"by": by, "most": most, **facts.how._asdict()}
@@ -249,9 +245,9 @@ def _figure(facts: Facts, name: str, draw: Any, of: Any = None) -> Any:
     return figure(f"chart-{name}", lambda width: draw(rec.plot(width=width, highlight=named)))
 
 
-def _differences(facts: Facts, name: str, found: pl.DataFrame, baseline: str) -> Any:
+def _differences(facts: Facts, name: str, found: Result, baseline: str) -> Any:
     """Return the chart of comparisons of a metric."""
-    metric = next(one for one in facts.tested if str(one) == found["metric"][0])
+    metric = next(one for one in facts.tested if str(one) == found.data["metric"][0])
     given = (found, metric, facts.how, baseline, facts.margin)
     return _figure(facts, name, lambda plot: plot._differences(*given))  # noqa: SLF001
 
