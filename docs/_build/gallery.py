@@ -32,7 +32,7 @@ GROUPS = {
         "models": ("The models, the best first", 'rec.plot.models("ndcg@10")'),
         "compare": (
             "Which model is better",
-            'rec.plot.compare("ndcg@10", "recall@10", "novelty@10", baseline="item_neighbours")',
+            'rec.plot.compare("ndcg@10", baseline="item_neighbours")',
         ),
         "tradeoff": (
             "Accuracy against coverage",

@@ -334,7 +334,9 @@ def test_warnings_stand_in_the_page_and_are_not_lost():
 
     words_of_it = [str(one.message) for one in caught]
     assert page.data["warnings"] == words_of_it
-    assert words_of_it[0] in Read(page.html).text
+    # in the audit, and not once more in a note
+    assert "hardly any user id in common" in Read(page.html).text
+    assert [one.name for one in page.sections][-1] != "notes"
     with warnings.catch_warnings(record=True) as of_lazy:
         warnings.simplefilter("always")
         assert recs.lazy().rec(other.lazy()).report("ndcg@3").data["warnings"] == words_of_it

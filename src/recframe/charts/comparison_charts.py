@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 VERDICTS = ("better", "higher", "worse", "lower")
 MOST_LISTED = 3
 """Most models that a title names."""
-DIFFERENCE = Field("difference", write=signed, ends=ENDS, format="+")
+DIFFERENCE = Field("difference", write=signed, ends=ENDS)
 TOLD = [
     Field("baseline", "compared with {}"),
     Field("metric", "in {}"),

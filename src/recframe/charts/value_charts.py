@@ -13,7 +13,6 @@ from recframe.charts.forms import (
     ENDS,
     Charts,
     Field,
-    by_value,
     canvas,
     curves,
     dots,
@@ -176,8 +175,7 @@ class PlotsOfValues(Charts):
             raise RecframeError(msg)
         found = summary(rec, _reached(rec, registry.asked([plain], k)), how)
         value, last = of_metric(plain), max(found.data["k"], default=0)
-        ranked = by_value(found.data.filter(k=last), value)
-        of = canvas(self._look, found, value, [OF_K, value], ranked=ranked)
+        of = canvas(self._look, found, value, [OF_K, value])
         chart = curves(of, OF_K.along(of.across, nice=False))
         said = f"Mean over {of.users}; band: interval at {how.words}."
         finding, read = leader(of, "k", "at {} cut-offs"), of.data.filter(k=last)

@@ -60,7 +60,8 @@ def report(rec: Any, columns: Sequence[Any], title: str, only: Sequence[str], **
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
     for message in told:
         warn(message)
-    notes = [*told, *notes]
+    checks = {row["check"] for row in facts.data["findings"]}
+    notes += [message for message in told if message.partition(":")[0] not in checks]
     sections.append(Section("notes", "Notes", "", [Text([notes])]) if notes else None)
     facts.data["warnings"] = [*told]
     day, data = datetime.now().astimezone(), fingerprint(facts.inputs, facts.metrics)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from recframe.charts.formatting import NONE, count, number, p_value, signed, signed_share
+from recframe.charts.formatting import NONE, count, counted, number, p_value, signed, signed_share
 
 Row = Mapping[str, Any]
 MOST_ROWS = 60
@@ -78,7 +78,6 @@ DIFFERENCES = (
     Column("verdict", "verdict"),
     Column("p", "number more"),
     Column("users better / same / worse", "number more"),
-    Column("users", "number more"),
 )
 
 
@@ -88,11 +87,11 @@ def differences_table(rows: Sequence[Row], caption: str) -> Table:
     for row in rows:
         verdict, note = row["verdict"] or NONE, row["note"] or ""
         counts = " / ".join(count(row[one]) for one in ("wins", "ties", "losses"))
-        more = (p_value(row["p_adjusted"]), counts, count(row["n_users"]))
+        more, users = (p_value(row["p_adjusted"]), counts), counted(row["n_users"], "user")
         line = [
             Cell(row["model"], f"minus {row['baseline']}, {row['metric']}"),
             measured(row, "difference", signed),
-            Cell(signed_share(row["relative"])),
+            Cell(signed_share(row["relative"]), users),
             Cell(verdict, note, MARKS.get(verdict, "open")),
         ]
         lines.append([*line, *map(Cell, more)])
