@@ -82,38 +82,26 @@ def named(rec: Any, result: pl.DataFrame) -> Result:
 
 def with_names(result: pl.DataFrame, model: str | None) -> Result:
     """Return rows whose keys, the columns before `metric`, are text: segments, the model and the baseline."""
-    n = result.columns.index("metric")
-    keys, numbers = result.columns[:n], result.columns[n:]
-    data = result.clone()
+    n, data = result.columns.index("metric"), result.clone()
+    numbers = result.columns[n:]
     # NOTE: some names, such as "^.*$", are patterns to Polars
-    data.columns = [*(f"key {place}" for place in range(len(keys))), *numbers]
-    inside = dict(zip(keys, data.columns, strict=False))
-    roles = {"model": model, "baseline": "baseline"} if model in inside else {}
-    roles = {role: inside.pop(name) for role, name in roles.items() if name in inside}
+    data.columns = [*(f"key {place}" for place in range(n)), *numbers]
+    keys = dict(zip(result.columns[:n], data.columns, strict=False))
+    roles = {"model": model, "baseline": "baseline"} if model in keys else {}
+    roles = {role: keys.pop(name) for role, name in roles.items() if name in keys}
     models = Names.of(data[key] for key in roles.values()) if roles else WITHOUT_MODELS
     texts = {"model": pl.lit(ALL)} | {role: models.text(pl.col(key)) for role, key in roles.items()}
-    keys = [*inside.values()]
-    own = all(isinstance(data.schema[key], pl.Enum) for key in keys)
-    data = data.sort(*keys, nulls_last=True, maintain_order=True) if keys else data
-    data = with_segments(data, keys).with_columns(**texts)
-    return Result(data.select(*texts, "segment", "place", *numbers), models, ", ".join(inside), own)
-
-
-def keyed(rec: Any, result: pl.DataFrame) -> pl.DataFrame:
-    """Return a result in long form with its keys as text, in `model`, `baseline` and `segment`."""
-    return named(rec, result).data
-
-
-def with_segments(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Return rows, which are sorted by the keys, with their segment in words, and its place."""
-    parts = [pl.lit("")]
-    for key in keys:
-        text = Names.of([rows[key]]).text(pl.col(key))
+    words = [pl.lit("")]
+    for key in keys.values():
+        text = Names.of([data[key]]).text(pl.col(key))
         # "a" with "b · c" is not "a · b" with "c"
-        parts += [pl.lit(" · "), text.str.replace_all(" · ", " \u2219 ", literal=True)]
+        words += [pl.lit(" · "), text.str.replace_all(" · ", " \u2219 ", literal=True)]
+    own = all(isinstance(data.schema[key], pl.Enum) for key in keys.values())
+    data = data.sort(*keys.values(), nulls_last=True, maintain_order=True) if keys else data
     # NOTE: sums, since Polars 1 panics where it concatenates columns with an empty chunk
-    rows = rows.with_columns(segment=worded(*parts[:1], *parts[2:]))
-    return rows.with_columns(place=pl.col("segment").rle_id().cast(pl.Int64))
+    data = data.with_columns(segment=worded(words[0], *words[2:]), **texts)
+    place = pl.col("segment").rle_id().cast(pl.Int64).alias("place")
+    return Result(data.select(*texts, "segment", place, *numbers), models, ", ".join(keys), own)
 
 
 def each_value(rec: Any, metric: Metric[...], by: str) -> Result:

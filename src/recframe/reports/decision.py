@@ -16,8 +16,8 @@ from recframe.errors import short
 from recframe.metrics.language.definition import Metric
 from recframe.reports.tables import Row
 
-MOST_CONTRARY = 2
-"""Most metrics that say the contrary, by name."""
+NEAR = ("same", "not worse")
+"""Verdicts within a margin."""
 
 
 def sign_of(metric: Metric[...]) -> int:
@@ -41,8 +41,6 @@ class Decision:
     """Best and runner-up against the baseline, where that is a third model."""
     by_column: Mapping[str, Result]
     """The best against the runner-up in the segments of each column."""
-    segments: Sequence[Row]
-    """The same as rows, the worst first."""
 
     @property
     def best(self) -> str:
@@ -121,47 +119,37 @@ class Decision:
 
     def _open(self, row: Row) -> str:
         """Return why neither of two models is shown to be better."""
-        verdict, (one, other) = (
-            row["verdict"],
-            (short(str(row[key])) for key in ("model", "baseline")),
-        )
-        pair = f"{one} and {other}"
-        users, numbers = counted(row["n_users"], "user"), f"({', '.join(self.written(row))})"
+        one, other = short(str(row["model"])), short(str(row["baseline"]))
+        pair, users = f"{one} and {other}", counted(row["n_users"], "user")
+        numbers = f"({', '.join(self.written(row))})"
         if row["n_users"] and row["ties"] == row["n_users"]:
             return f"{pair} have the same {self.metric} for each of {users}"
-        if verdict == "worse":
-            return (
-                f"{pair} differ either way: the first has the better {self.metric}, but is worse for {users} "
-                f"with both values {numbers}"
-            )
-        within = (
-            f", within {100 * (self.margin or 0):.3g} %" if verdict in {"same", "not worse"} else ""
-        )
-        is_same = "are the same" if verdict == "same" else "cannot be told apart"
+        if row["verdict"] == "worse":
+            return f"{one} has the better {self.metric}, but is worse for {users} with both values {numbers}"
+        is_same = "are the same" if row["verdict"] == "same" else "cannot be told apart"
+        within = f", within {100 * (self.margin or 0):.3g} %" * (row["verdict"] in NEAR)
         note = f": {row['note']}" if row["note"] else ""
         return f"{pair} {is_same} in {self.metric}{within} {numbers}{note}"
 
     def _split(self) -> str:
         """Return for whom each of two models is shown to be better, unless that is the best everywhere."""
+        rows = [
+            {**row, "by": by} for by, of in self.by_column.items() for row in of.data.to_dicts()
+        ]
+        rows.sort(key=lambda row: -abs(row["difference"] or 0.0))
         said = []
         for verdict, model in (("better", self.best), ("worse", self.runner_up)):
-            of = [self._segment(row) for row in self.segments if row["verdict"] == verdict]
+            of = [self._segment(row) for row in rows if row["verdict"] == verdict]
             said += [f"{short(model)} is better for {listed(of, 3)}"] * bool(of)
-        is_known = self.is_shown and not any(row["verdict"] == "worse" for row in self.segments)
+        is_known = self.is_shown and not any(row["verdict"] == "worse" for row in rows)
         return "" if is_known or not said else f"{', '.join(said)}."
 
     def _contrary(self) -> str:
         """Return the metrics that say the contrary: those whose interval lies below 0."""
-        against = [
-            row for row in self.ahead[1:] if self.gain(row)[1][1:] and self.gain(row)[1][1] < 0
-        ]
-        names = [
-            f"{row['metric']} ({', '.join(self.written(row))})" for row in against[:MOST_CONTRARY]
-        ]
-        more = len(against) - MOST_CONTRARY
-        names += [counted(more, "more metric")] if more > 0 else []
+        against = [row for row in self.ahead[1:] if max(self.gain(row)[1], default=0) < 0]
+        names = [f"{row['metric']} ({', '.join(self.written(row))})" for row in against]
         says = "says" if len(against) == 1 else "say"
-        return f"But {' and '.join(names)} {says} the contrary." if against else ""
+        return f"But {listed(names, 3)} {says} the contrary." if against else ""
 
     def _segment(self, row: Row) -> str:
         gain, ends = self.gain(row)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -11,23 +10,28 @@ from typing import Any
 
 import polars as pl
 
-from recframe.audit.report import meanings_of_checks, tell
-from recframe.charts.long_format import Intervals, Names, Result, keyed, models_of, named
-from recframe.errors import RecframeError, RecframeWarning
+from recframe.audit.report import meanings_of_checks
+from recframe.charts.long_format import Intervals, Names, Result, models_of, named
+from recframe.errors import RecframeError
 from recframe.evaluation.caching import held_values
-from recframe.evaluation.required_columns import is_of_segment
-from recframe.evaluation.trainings import one_of_each
-from recframe.frames.collecting import stream
+from recframe.evaluation.required_columns import is_of_segment, needs_of
 from recframe.frames.dtypes import text_of
 from recframe.frames.inputs import Inputs
+from recframe.metrics import catalogue_metrics, popularity_metrics
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
 from recframe.reports.decision import Decision, sign_of
+from recframe.side_info.requirements import check_needs
 from recframe.statistics.groups import reason_without
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 """The cut-offs of curves."""
 MOST_CURVES = 2
+BEYOND = (
+    *(catalogue_metrics.coverage, catalogue_metrics.gini),
+    *(popularity_metrics.novelty, popularity_metrics.popularity_lift),
+)
+"""Metrics of the costs of accuracy."""
 Rows = list[dict[str, Any]]
 
 
@@ -113,8 +117,8 @@ class Facts:
     @property
     def about(self) -> dict[str, str]:
         """Names and values below the headline."""
-        users = max((row["n_users"] for row in self.data["summary"]), default=0)
-        found = {"Users": f"{users:,}" if users else "", "Models": f"{len(self.models):,}"}
+        users = max((row["n_users"] for row in self.summary), default=0)
+        found = {"Users": f"{users:,}" * bool(users), "Models": f"{len(self.models):,}"}
         found |= {"Baseline": self.baseline or "", "Segments by": ", ".join(self.by)}
         found |= {"Conventions of": self.inputs.context.profile or "", "Intervals": self.how.words}
         return {name: value for name, value in found.items() if value}
@@ -131,10 +135,7 @@ class Facts:
         if not self.metrics:
             return []
         result = self.rec.summarize(self.metrics, **self.how._asdict())
-        if self.plain._kind.is_lazy:  # noqa: SLF001  whose calls tell nothing
-            home = one_of_each(under_profile.at_home(self.inputs))
-            tell(home, self.metrics, self.rec.evaluate(self.metrics), stream)
-        rows = self.keep("summary", keyed(self.rec, result))
+        rows = self.keep("summary", named(self.rec, result).data)
         sign = sign_of(self.metrics[0]) or 1
         firsts = [row for row in rows if row["metric"] == str(self.metrics[0])]
         # of equal ones the baseline is the first
@@ -154,9 +155,29 @@ class Facts:
         if not names:
             return ""
         whole, named = self.whole._in_polars(), {*map(text_of, names)}  # noqa: SLF001
-        rows = keyed(whole, whole.evaluate(self.metrics[0], tidy=True)).to_dicts()
+        rows = named(whole, whole.evaluate(self.metrics[0], tidy=True)).data.to_dicts()
         values = [f"{row['model']} {row['value']:.3f}" for row in rows if row["model"] in named]
         return f"Bounds of {self.metrics[0]}, which are no candidates: {', '.join(values)}."
+
+    @cached_property
+    def costs(self) -> Rows:
+        """What is beyond accuracy, of the metrics whose frames are bound."""
+        metrics = [replace(one, k=self.k) for one in BEYOND]
+        served = [metric for metric in metrics if self._is_served(metric)]
+        if not served:
+            return []
+        found = named(self.plain, self.plain.evaluate(served, tidy=True)).data
+        names = pl.col("metric").replace({one.name: str(one) for one in served})
+        self.data["costs"] = self.by_value(found.with_columns(names).drop("n", "k").to_dicts())
+        return self.data["costs"]
+
+    def _is_served(self, metric: Metric[...]) -> bool:
+        """Return whether the profile has a metric, and the frames that it needs are bound."""
+        with suppress(RecframeError):
+            under_profile.asked(self.inputs.context, [metric])
+            check_needs(self.inputs, metric, needs_of(metric).facts)
+            return True
+        return False
 
     @cached_property
     def findings(self) -> Rows:
@@ -191,24 +212,20 @@ class Facts:
         best, runner_up, *_ = [*(one for one in known if one != self.names.none), "", ""]
         if not runner_up:
             return None
-        # what is told of a call is told by those of the sections
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RecframeWarning)
-            pair, above, by_column = self.compared(runner_up, self.tested).data, {}, {}
-            if baseline not in {None, best, runner_up}:
-                found = self.compared(baseline, first, correction="holm")
-                above = {row["model"]: row for row in found.data.to_dicts()}
-            columns = self.columns if first in self.of_users else []
-            for name, column in zip(self.by, columns, strict=False):
-                more = {"by": column, "min_users": self.min_users, "correction": "holm"}
-                found = self.compared(runner_up, first, **more)
-                by_column[name] = found._replace(data=found.data.filter(model=best))
+        pair, above, by_column = self.compared(runner_up, self.tested).data, {}, {}
+        if baseline not in {None, best, runner_up}:
+            found = self.compared(baseline, first, correction="holm").data
+            above = {
+                row["model"]: row for row in found.to_dicts() if row["model"] in {best, runner_up}
+            }
+        columns = self.columns if first in self.of_users else []
+        for name, column in zip(self.by, columns, strict=False):
+            more = {"by": column, "min_users": self.min_users, "correction": "holm"}
+            found_by = self.compared(runner_up, first, **more)
+            by_column[name] = found_by._replace(data=found_by.data.filter(model=best))
         ahead = [row for row in pair.to_dicts() if row["model"] == best and signs[row["metric"]]]
         ahead.sort(key=lambda row: row["metric"] != str(first))
-        above = {one: above[one] for one in (best, runner_up) if above}
-        each = [of.data.with_columns(by=pl.lit(name)) for name, of in by_column.items()]
-        sign, rows = signs[str(first)], [row for of in each for row in of.to_dicts()]
-        rows.sort(key=lambda row: (row["difference"] is None, sign * (row["difference"] or 0)))
-        self.data |= {"ahead": ahead, "segments": rows}
-        how = (self.level, self.margin, baseline)
-        return Decision(str(first), signs, *how, ahead, above, by_column, rows)
+        self.data["ahead"] = ahead
+        return Decision(
+            str(first), signs, self.level, self.margin, baseline, ahead, above, by_column
+        )

@@ -5,33 +5,22 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 import recframe
 from recframe.charts.formatting import counted
-from recframe.charts.long_format import Result, keyed, noun_of
+from recframe.charts.long_format import Result, noun_of
 from recframe.charts.themes import MOST_COLOURED
-from recframe.errors import DataError, RecframeError, RecframeWarning, shown, suggestion, warn
-from recframe.evaluation.required_columns import needs_of
-from recframe.metrics import catalogue_metrics, popularity_metrics
-from recframe.metrics.language.definition import Metric
-from recframe.profiles import explanation, under_profile
+from recframe.errors import DataError, RecframeError, RecframeWarning, shown, suggestion
+from recframe.profiles import explanation
 from recframe.reports.cases import Cases
 from recframe.reports.cases import cases as cases_of
 from recframe.reports.facts import CUTOFFS, Facts
 from recframe.reports.page import Page, Section, Text, figure
 from recframe.reports.tables import differences_table, measured, values_table
-from recframe.side_info.requirements import check_needs
 from recframe.tracking.fingerprints import fingerprint
 
-COVERAGE = catalogue_metrics.coverage
-BEYOND = (
-    *(COVERAGE, catalogue_metrics.gini),
-    *(popularity_metrics.novelty, popularity_metrics.popularity_lift),
-)
-"""Metrics of the costs of accuracy."""
 MOST_MARKS, MOST_SEGMENTS, MOST_LACKS = 60, 30, 3
 """Most dots of a chart, segments of a chart, and sentences on missing lists."""
 STOPS = (
@@ -42,34 +31,19 @@ STOPS = (
 
 
 def report(rec: Any, columns: Sequence[Any], title: str, only: Sequence[str], **asked: Any) -> Page:
-    """Return the report of a `rec`, with the warnings on the way, which are given once more."""
+    """Return the report of a `rec`."""
     for name in only:
         if name not in SECTIONS:
             close = suggestion(name, SECTIONS) or f"; there are {', '.join(SECTIONS)}"
             raise RecframeError(f"sections={shown(name)} is no section of a report{close}")
     facts, notes = Facts(rec, columns, **asked), list[str]()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", RecframeWarning)
-        facts.stop = _stop(facts)
-        sections = [_made(facts, name, notes) for name in only or SECTIONS]
-    told: dict[str, None] = {}
-    for one in caught:
-        if issubclass(one.category, RecframeWarning):
-            told[str(one.message)] = None
-        else:
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-    for message in told:
-        warn(message)
-    checks = {row["check"] for row in facts.data["findings"]}
-    notes += [message for message in told if message.partition(":")[0] not in checks]
+    facts.stop = _stop(facts)
+    sections = [_made(facts, name, notes) for name in only or SECTIONS]
     sections.append(Section("notes", "Notes", "", [Text([notes])]) if notes else None)
-    facts.data["warnings"] = [*told]
     day, data = datetime.now().astimezone(), fingerprint(facts.inputs, facts.metrics)
     footer = f"Made by recframe {recframe.__version__} on {day.day} {day:%B %Y}, of the data with the fingerprint {data}."
-    shown_sections = [one for one in sections if one is not None]
-    return Page(
-        title, _headline(facts), shown_sections, facts.about, facts.data, footer, bool(facts.stop)
-    )
+    headline, there = _headline(facts), [one for one in sections if one is not None]
+    return Page(title, headline, there, facts.about, facts.data, footer, bool(facts.stop))
 
 
 def _made(facts: Facts, name: str, notes: list[str]) -> Section | None:
@@ -106,11 +80,8 @@ def _headline(facts: Facts) -> str:
     metric = facts.metrics[0]
     rows = [row for row in facts.summary if row["metric"] == str(metric)]
     if facts.decision is not None:
-        rows = facts.data.get("costs", [])
-        shares = {
-            row["model"]: row["value"] for row in rows if row["metric"].startswith("coverage")
-        }
-        return facts.decision.text(shares)
+        rows = [row for row in facts.costs if row["metric"].startswith("coverage")]
+        return facts.decision.text({row["model"]: row["value"] for row in rows})
     if not rows or rows[0]["value"] is None:
         return f"No user has a value of {metric}."
     value, ends, _ = measured(rows[0])
@@ -196,15 +167,10 @@ def cases(facts: Facts) -> Section | None:
 
 def costs(facts: Facts) -> Section | None:
     """Return what is beyond accuracy, and who is shown what."""
-    metrics = [replace(one, k=facts.k) for one in BEYOND]
-    served = [metric for metric in metrics if _is_served(facts, metric)]
-    if facts.stop or not served:
+    if facts.stop or not facts.costs:
         return None
-    found = keyed(facts.plain, facts.plain.evaluate(served, tidy=True)).drop("n").to_dicts()
-    names = {one.name: str(one) for one in served}
-    rows = [{**row, "metric": names[row["metric"]]} for row in found]
-    rows = facts.data["costs"] = facts.by_value(rows)
-    table = values_table(rows, [*names.values()], "What the lists are like")
+    names = [*dict.fromkeys(row["metric"] for row in facts.costs)]
+    table = values_table(facts.costs, names, "What the lists are like")
     chart = _figure(facts, "exposure", lambda plot: plot.exposure(k=facts.k), of=facts.plain)
     return Section("costs", "Beyond accuracy", "", [chart, table])
 
@@ -251,12 +217,3 @@ def _differences(facts: Facts, name: str, found: Result, baseline: str) -> Any:
     metric = next(one for one in facts.tested if str(one) == found.data["metric"][0])
     given = (found, metric, facts.how, baseline, facts.margin)
     return _figure(facts, name, lambda plot: plot._differences(*given))  # noqa: SLF001
-
-
-def _is_served(facts: Facts, metric: Metric[...]) -> bool:
-    """Return whether the profile has a metric, and the frames that it needs are bound."""
-    with suppress(RecframeError):
-        under_profile.asked(facts.inputs.context, [metric])
-        check_needs(facts.inputs, metric, needs_of(metric).facts)
-        return True
-    return False
