@@ -94,7 +94,9 @@ class PlotsOfLists(Charts):
         [0.67, 1.0]
         """
         rec, metric = whole(self._rec, "exposure()"), exposure_metrics.exposure_share
-        values = each_value(rec(profile=None), one_metric("exposure", metric, k), "item")
+        # no library has it, and lists have no weights
+        rec = rec._with(rec._context.having(profile=None, weight=None))  # noqa: SLF001  the methods of this room are those of a Rec
+        values = each_value(rec, one_metric("exposure", metric, k), "item")
         order = values.data.filter(pl.col("value") > 0).sort("value", descending=True)
         place, n = pl.int_range(1, pl.len() + 1, dtype=pl.Int64), pl.lit(None, pl.Int64)
         share = pl.col("value").cum_sum()
