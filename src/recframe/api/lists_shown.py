@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
@@ -27,6 +26,7 @@ from recframe.profiles import under_profile
 from recframe.ranking.data_checks import as_frame
 from recframe.ranking.judged_frame import judge
 from recframe.ranking.relevance import is_relevant_row
+from recframe.statistics import options
 
 PLACE, HIT = "place", "hit"
 
@@ -76,17 +76,11 @@ def shown_lists(
 
 def _checked(metric: str | Metric[...], k: int | None, n: object) -> tuple[Metric[...], int]:
     """Return the metric and the number of users, or say why there is no such thing."""
-    found = registry.asked([metric], k)
-    if len(found) > 1:
+    one, *others = registry.asked([metric], k)
+    if others:
         raise RecframeError(f"k={shown(k)}: users are sorted by one cut-off; write k=10")
-    check_of_users(found[0])
-    try:
-        number = 0 if isinstance(n, bool) else operator.index(n)  # type: ignore[arg-type]
-    except TypeError:
-        number = 0
-    if number < 1:
-        raise RecframeError(f"n={shown(n)}: write the number of users to show, 1 or more")
-    return found[0], number
+    check_of_users(one)
+    return one, options.whole("n", n, 1)
 
 
 def _columns_of_items(inputs: Inputs, without: Collection[str]) -> list[Segment]:

@@ -46,20 +46,3 @@ def _row(metric: Metric[...]) -> pl.Expr:
         "n": pl.col(support_of(metric)),
     }
     return pl.struct(values[name].cast(dtype).alias(name) for name, dtype in COLUMNS.items())
-
-
-def wide(result: pl.DataFrame, metrics: Sequence[Metric[...]]) -> pl.DataFrame:
-    """Return a collected result in long form as one with a column for each metric, for whoever looks at the numbers."""
-    every, n = len(metrics), result.width - len(COLUMNS)
-    parts = [result.gather_every(every, place) for place in range(every)]
-    # by their names, since among columns in a list an empty name is replaced
-    columns = {column.name: column for column in parts[0].get_columns()[:n]}
-    counts = {
-        str(place): part["n"]
-        for place, part in enumerate(parts)
-        if not metrics[place].definition.over_lists
-    }
-    if counts:
-        columns["n_users"] = pl.DataFrame(counts).max_horizontal()
-    values = {str(one): part["value"] for one, part in zip(metrics, parts, strict=True)}
-    return pl.DataFrame({**columns, **values})

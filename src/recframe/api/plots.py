@@ -91,11 +91,12 @@ class Plot(PlotsOfValues, PlotsOfTwo, PlotsOfLists):
         [0.75, 0.75, 0.75]
         """
         from recframe.charts import history_charts  # noqa: PLC0415  it takes NumPy
-        from recframe.tracking.changed_runs import changed, kind_of  # noqa: PLC0415
+        from recframe.tracking.changed_runs import changes, runs_of  # noqa: PLC0415
 
         bound = self._of._context.by  # noqa: SLF001  the methods of this room are those of a Rec
         split = [*dict.fromkeys(map(str, [*bound, *argument_errors.names(by)]))]
-        found = changed(kind_of(self._of._frame, "plot.timeline"), window, level)  # noqa: SLF001
+        runs = runs_of(self._of._frame, "plot.timeline")  # noqa: SLF001
+        found = changes(runs, window=window, level=level)
         name = history_charts.name_of(found, metric, k)
         model = self._of._context.model or "model"  # noqa: SLF001
         drawn: alt.LayerChart | alt.FacetChart = history_charts.timeline(

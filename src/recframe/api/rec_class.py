@@ -202,7 +202,9 @@ class Rec(Methods[F], Answers[F]):
         request = Request.of(self, found, by)
         plan = request.with_support() if support else request.evaluated(SUPPORT if tidy else ())
         plan = long_form.tidy(plan, request.inputs, found) if tidy else plan
-        told = partial(warned_of_metrics, request.home, found, tidy=tidy)
+        told = partial(
+            tell_of_tidy if tidy else audit.tell, trainings.one_of_each(request.home), found
+        )
         result: F = request.kind.give(plan, request.inputs.sources, told)
         return result
 

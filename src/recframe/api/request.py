@@ -9,12 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from recframe.api import argument_errors, long_form
+from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs
+from recframe.api.lists_shown import warned_of_truth
 from recframe.audit.checks_of_models import first_of_each, models_of_other_users, notes_on_models
 from recframe.audit.data import Data, OfCall
 from recframe.audit.report import tell
-from recframe.errors import CallError, ColumnError, RecframeError, shown
+from recframe.errors import CallError, ColumnError, RecframeError
 from recframe.evaluation import evaluation
 from recframe.evaluation.caching import Made, planned
 from recframe.evaluation.evaluation import Convention
@@ -394,9 +395,13 @@ def check_pairs(metrics: Sequence[Metric[...]]) -> None:
 def tell_of_tidy(
     home: Inputs, metrics: Sequence[Metric[...]], result: pl.DataFrame, run: Collect
 ) -> None:
-    """Warn of what a result of metrics and its frames, under their profile's policies, show."""
-    result = long_form.wide(result, metrics) if tidy else result
-    tell(one_of_each(home), metrics, result, run)
+    """Warn of what a tidy result of metrics shows."""
+    names = {"value": "value", "n_users": "n"} | (
+        {MODEL: home.context.names[MODEL]} if home.model else {}
+    )
+    rows = pl.DataFrame({name: result[own] for name, own in names.items()})
+    n = len(metrics)
+    tell(home, metrics, [rows.gather_every(n, place) for place in range(n)], run)
 
 
 def with_notes(result: pl.LazyFrame, notes: pl.LazyFrame | None) -> pl.LazyFrame:

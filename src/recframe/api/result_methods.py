@@ -18,14 +18,14 @@ from recframe.api.log_methods import OfLogs
 from recframe.api.plots import Plot
 from recframe.api.request import question, sentences
 from recframe.api.uncertain import Uncertain
-from recframe.errors import RecframeError, shown
+from recframe.errors import RecframeError
 from recframe.evaluation.required_columns import is_of_segment
 from recframe.frames.dtypes import text_of
-from recframe.frames.hints import bind
-from recframe.frames.options import MOST_DECIMALS, plain_number
+from recframe.frames.options import MOST_DECIMALS
 from recframe.metrics import accuracy
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
+from recframe.statistics import options
 from recframe.statistics.groups import reason_without
 
 if TYPE_CHECKING:
@@ -156,18 +156,14 @@ class ResultsShown(Generic[F]):
         """
         from recframe.charts.table import Looks, table  # noqa: PLC0415  importing recframe should take no time
 
-        _check_decimals(decimals)
+        decimals = (
+            None if decimals is None else options.whole("decimals", decimals, 0, MOST_DECIMALS)
+        )
         for name, text in {"caption": caption, **(header or {})}.items():
-            _check_text(name, text)
+            options.text(name, text)
         rec: Any = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         # what a profile rounds is not rounded twice
         rec = rec(decimals=MOST_DECIMALS)._in_polars()  # noqa: SLF001  the methods of this room are those of a Rec
-        if baseline is not None and rec._context.model is None:  # noqa: SLF001
-            msg = (
-                f"baseline={baseline!r} needs a column of models: {bind(model=repr('model'))}, "
-                "or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
-            )
-            raise RecframeError(msg)
         asked = question(rec, metrics, k, by, None)
         tested = [one for one in asked.metrics if not (is_of_segment(one) and reason_without(one))]
         other = None if baseline is None else text_of(baseline)
@@ -242,7 +238,7 @@ class ResultsShown(Generic[F]):
         from recframe.reports.page import check_installed  # noqa: PLC0415
         from recframe.reports.report import report  # noqa: PLC0415
 
-        _check_text("title", title)
+        options.text("title", title)
         check_installed()
         rec: Any = self
         context = rec._context  # noqa: SLF001  the methods of this room are those of a Rec
@@ -296,27 +292,8 @@ def _tested(metrics: Sequence[Metric[...]]) -> tuple[list[Metric[...]], list[Met
 
 def _texts(name: str, given: object) -> list[str]:
     """Return the names of sections."""
-    columns = [given] if isinstance(given, str) else given
-    if isinstance(columns, Iterable):
-        found = [*columns]
-        if all(isinstance(one, str) for one in found):
-            return found
-        given = found[0] if len(found) == 1 else given
-    msg = f"{name}={shown(given)}: {name} takes a name or several, such as 'overview'"
-    raise RecframeError(msg)
-
-
-def _check_decimals(decimals: object) -> None:
-    number = 0 if decimals is None else plain_number(decimals)
-    if not isinstance(number, int) or not 0 <= number <= MOST_DECIMALS:
-        msg = f"decimals={shown(decimals)}: table takes a whole number of decimals from 0 to {MOST_DECIMALS}"
-        raise RecframeError(msg)
-
-
-def _check_text(name: str, text: object) -> None:
-    if not isinstance(text, str):
-        msg = f"{name}={shown(text)}: {name} takes text"
-        raise RecframeError(msg)
+    names = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    return [options.text(name, one, "a name or several, such as 'overview'") for one in names]
 
 
 DEFAULTS = (

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from recframe.charts.formatting import number
+from recframe.charts.formatting import counted, number
 from recframe.charts.long_format import named, with_names
 from recframe.errors import RecframeError, visible, wrong_ending
 from recframe.frames import atomic_write
@@ -30,7 +30,7 @@ Key = tuple[Any, ...]
 """A segment, a metric, a model, and a model that it beats."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """A result as a table: `html()`, `latex()`, `markdown()`, `save(path)`, and `gt`, one of Great Tables to style further."""
 
@@ -94,7 +94,7 @@ class Table:
         atomic_write.write_text(path, getattr(self, FORMS[ending])())
 
     def __repr__(self) -> str:
-        names = ", ".join(map("".join, self.columns))
+        names = ", ".join(self.columns)
         return f"<table of {counted(len(self.rows), 'row')} by {names}; print() shows it, .save('table.tex') writes it>"
 
     def __str__(self) -> str:
@@ -165,7 +165,9 @@ class Looks(NamedTuple):
                 cells.append(cell)
         return cells
 
-    def notes(self, rows: Rows, lacks: Sequence[str], cells: Sequence[str]) -> list[str]:
+    def notes(
+        self, rows: Rows, lacks: Sequence[str], cells: Sequence[str], tests: int
+    ) -> list[str]:
         """Return of whom the numbers speak, and the meaning of the signs."""
         counts = sorted({row["n_users"] for row in rows}) or [0]
         users = " to ".join(f"{n:,}" for n in dict.fromkeys((counts[0], counts[-1])))
@@ -184,7 +186,8 @@ class Looks(NamedTuple):
                 else "better than the runner-up"
             )
             p = f"p of at most {1 - self.level:.6g} after Holm's correction"
-            notes.append(f"* {than}: paired t test, {p} for all tests of the table.")
+            every = "the one test" if tests == 1 else f"the {tests} tests"
+            notes.append(f"* {than}: paired t test, {p} for {every} of the table.")
             untested = ", ".join(str(one) for one in self.metrics if one not in self.tested)
             notes += [f"Not tested: {untested}."] * bool(untested)
         return notes
@@ -193,10 +196,11 @@ class Looks(NamedTuple):
 def table(rec: Any, looks: Looks, by: Sequence[Any], lacks: Sequence[str]) -> Table:
     """Return a row for each model and segment; `lacks` are sentences on models whose lists are of other users."""
     found = named(rec, rec.summarize(looks.metrics, by=by, level=looks.level))
-    beaten = set[Key]()
+    beaten, tests = set[Key](), 0
     if looks.tested and (looks.baseline or looks.stars):
         options = {"baseline": looks.baseline, "by": by, "level": looks.level}
         for row in named(rec, rec.compare(*looks.tested, **options)).data.to_dicts():
+            tests += row["p_adjusted"] is not None
             pair = [row["model"], row["baseline"]]
             pair = pair if row["verdict"] == "better" else pair[::-1]
             beaten |= {(row["place"], row["metric"], *pair)} if row["verdict"] in SHOWN else set()
@@ -209,7 +213,7 @@ def table(rec: Any, looks: Looks, by: Sequence[Any], lacks: Sequence[str]) -> Ta
     columns = [*(firsts[key].to_list() for key in keys), *values]
     titles = (looks.header.get(one, one) for one in (*keys.values(), *map(str, looks.metrics)))
     cells = [cell for column in values for cell in column]
-    notes = looks.notes(found.data.to_dicts(), lacks, cells)
+    notes = looks.notes(found.data.to_dicts(), lacks, cells, tests)
     return Table(
         tuple(titles), len(keys), tuple(zip(*columns, strict=True)), tuple(notes), looks.caption
     )

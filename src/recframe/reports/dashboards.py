@@ -15,7 +15,8 @@ from recframe.charts.themes import ALL, Look
 from recframe.errors import ColumnError, RecframeError, shown, suggestion
 from recframe.reports.page import Figure, Page, Section, Text, figure
 from recframe.reports.tables import Cell, Column, Row, Table, cut, measured
-from recframe.tracking.changed_runs import CHANGED, FEWEST, LEVEL, WINDOW, changed, kind_of
+from recframe.tracking.changed_runs import CHANGED, FEWEST, LEVEL, WINDOW, runs_of
+from recframe.tracking.changed_runs import changes as changes_of
 
 MOST_CHARTS = 12
 """Most charts of metrics, to keep a page small."""
@@ -50,16 +51,18 @@ def dashboard(
 
     It needs recframe[report]. Raises a RecframeError for a frame that is no history, and for one without runs.
 
-    >>> import polars as pl, recframe as rf
-    >>> days = pl.date_range(pl.date(2026, 11, 1), pl.date(2026, 11, 3), eager=True)
-    >>> runs = pl.DataFrame({"as_of": days, "metric": "ndcg@10", "value": [0.30, 0.31, 0.29]})
-    >>> rf.dashboard(runs, title="Nightly")
+    >>> import polars as pl, recframe as rf, tempfile
+    >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
+    >>> folder = tempfile.mkdtemp()
+    >>> for day in (1, 2, 3):
+    ...     tracked = df.rec.track("ndcg@10", history=folder, as_of=f"2026-11-{day:02}")
+    >>> rf.dashboard(folder, title="Nightly")
     <Nightly: 3 sections; .save('report.html') writes it>
     """
     if not isinstance(title, str):
         msg = f"title={shown(title)}: title takes text"
         raise RecframeError(msg)
-    found = changed(kind_of(history, "dashboard"), window, level)
+    found = changes_of(runs_of(history, "dashboard"), window=window, level=level)
     if found.is_empty():
         msg = "the history has no numbers yet; track some: rec.track(..., history='history.parquet', as_of='2026-11-22')"
         raise RecframeError(msg)

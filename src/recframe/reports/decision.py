@@ -58,6 +58,12 @@ class Decision:
         return list(dict.fromkeys(filter(None, [self.best, self.runner_up, self.baseline])))
 
     @property
+    def segments(self) -> list[Row]:
+        """The best against the runner-up in each segment, whose column is in `by`."""
+        each = self.by_column.items()
+        return [{**row, "by": by} for by, of in each for row in of.data.to_dicts()]
+
+    @property
     def is_shown(self) -> bool:
         """Whether the best is shown to be better than the runner-up, and than the baseline."""
         rows = [self.ahead[0], *(self.above[one] for one in self.above if one == self.best)]
@@ -133,11 +139,7 @@ class Decision:
 
     def _split(self) -> str:
         """Return for whom each of two models is shown to be better, unless that is the best everywhere."""
-        rows = [
-            {**row, "by": by} for by, of in self.by_column.items() for row in of.data.to_dicts()
-        ]
-        rows.sort(key=lambda row: -abs(row["difference"] or 0.0))
-        said = []
+        rows, said = sorted(self.segments, key=lambda row: -abs(row["difference"] or 0.0)), []
         for verdict, model in (("better", self.best), ("worse", self.runner_up)):
             of = [self._segment(row) for row in rows if row["verdict"] == verdict]
             said += [f"{short(model)} is better for {listed(of, 3)}"] * bool(of)

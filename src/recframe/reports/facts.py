@@ -190,9 +190,9 @@ class Facts:
         )
         return self.keep("findings", found.with_columns(what=what))
 
-    def compared(self, baseline: str | None, metrics: Any, **more: Any) -> Result:
-        """Return comparisons of all models with one, not corrected, with their numbers of users."""
-        how = {**self.how._asdict(), "margin": self.margin, "correction": None, **more}
+    def compared(self, baseline: str, metrics: Any, **more: Any) -> Result:
+        """Return comparisons of models with one, whose rows are a family of tests, with their numbers of users."""
+        how = {**self.how._asdict(), "margin": self.margin, **more}
         return named(self.rec, self.rec._compared([metrics], baseline, counts=True, **how))  # noqa: SLF001
 
     @cached_property
@@ -212,20 +212,20 @@ class Facts:
         best, runner_up, *_ = [*(one for one in known if one != self.names.none), "", ""]
         if not runner_up:
             return None
-        pair, above, by_column = self.compared(runner_up, self.tested).data, {}, {}
-        if baseline not in {None, best, runner_up}:
-            found = self.compared(baseline, first, correction="holm").data
-            above = {
-                row["model"]: row for row in found.to_dicts() if row["model"] in {best, runner_up}
-            }
+        others = [one for one in self.tested if one != first]
+        families = [self.compared(runner_up, of, model=best) for of in ([first], others) if of]
+        above, by_column = {}, {}
+        if baseline is not None and baseline not in {best, runner_up}:
+            rows = self.compared(baseline, first).data.to_dicts()
+            above = {row["model"]: row for row in rows if row["model"] in {best, runner_up}}
         columns = self.columns if first in self.of_users else []
         for name, column in zip(self.by, columns, strict=False):
-            more = {"by": column, "min_users": self.min_users, "correction": "holm"}
-            found_by = self.compared(runner_up, first, **more)
-            by_column[name] = found_by._replace(data=found_by.data.filter(model=best))
-        ahead = [row for row in pair.to_dicts() if row["model"] == best and signs[row["metric"]]]
-        ahead.sort(key=lambda row: row["metric"] != str(first))
-        self.data["ahead"] = ahead
-        return Decision(
+            more = {"by": column, "min_users": self.min_users, "model": best}
+            by_column[name] = self.compared(runner_up, first, **more)
+        every = [row for found in families for row in found.data.to_dicts()]
+        ahead = [row for row in every if signs[row["metric"]]]
+        decision = Decision(
             str(first), signs, self.level, self.margin, baseline, ahead, above, by_column
         )
+        self.data |= {"ahead": ahead, "segments": decision.segments}
+        return decision

@@ -110,7 +110,7 @@ def comparison(facts: Facts) -> Section | None:
     against = facts.baseline or (facts.decision.best if facts.decision else None)
     if facts.stop or not facts.tested or against is None:
         return None
-    found = facts.compared(against, facts.tested, correction="holm")
+    found = facts.compared(against, facts.tested)
     rows = facts.by_value(facts.keep("compared", found.data))
     firsts = found._replace(data=found.data.filter(metric=str(facts.tested[0])))
     is_drawn = 0 < len(firsts.data) <= MOST_MARKS
