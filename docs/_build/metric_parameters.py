@@ -13,7 +13,7 @@ from metric_text import BELOW, code, prose_of, sentences, table
 
 import recframe as rf
 from recframe.metrics.language.definition import Bounds, Definition
-from recframe.profiles.switches import switch_of
+from recframe.profiles.switches import words_of
 
 Settings = dict[str, Any]
 Row = tuple[Settings, list[str]]
@@ -110,14 +110,14 @@ def _texts(parameter: Parameter) -> list[str]:
 def _values(parameter: Parameter, example: Example) -> str:
     """Return a table with a row for each choice: the example's value, and what the choice means."""
     shown, context, rows = _telling(parameter, example)
-    switch = switch_of(parameter.name, parameter.definition.family)
     lines = []
     for choice, (settings, values) in zip(parameter.choices, rows, strict=True):
         others = {name: value for name, value in settings.items() if name != parameter.name}
         bound = [f"{side}=" for side in _more_sides(settings, context, shown)]
         beside = [code(one) for one in (*bound, _written(others)) if one]
         with_others = f" with {' and '.join(beside)}" if beside else ""
-        meaning = f"{BELOW}{switch.words(choice)}" if switch else ""
+        words = words_of(parameter.name, choice, parameter.definition.family)
+        meaning = f"{BELOW}{words}" if words else ""
         lines.append([f"{code(_quoted(choice))}{with_others}{meaning}", *values])
     titles = [code(parameter.name), *_titles(shown)]
     head = f"At k = {shown.metric.k}"

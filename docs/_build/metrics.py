@@ -141,8 +141,8 @@ def _options() -> str:
     """Return the policies that hold for metrics of all kinds, with what their values mean."""
     rows = [
         [code(_option(name, value)), words.format(value="t", where="")]
-        for name, switch in POLICIES.items()
-        for value, words in switch.says.items()
+        for name, meanings in POLICIES.items()
+        for value, words in meanings.items()
     ]
     return "\n\n".join(
         [

@@ -26,7 +26,7 @@ from recframe.audit.data import Data
 from recframe.errors import RecframeError
 from recframe.evaluation import evaluation, trainings
 from recframe.evaluation.execution import Run
-from recframe.evaluation.segments import SUPPORT
+from recframe.evaluation.segments import SUPPORT, n_keys
 from recframe.evaluation.user_values import HeldValues
 from recframe.frames.by_expressions import Made
 from recframe.frames.inputs import Inputs, read
@@ -289,9 +289,8 @@ class Rec(Methods[F], Answers[F]):
 
         As `rf.explain`, with the bound options. With two profiles, `frame` has a row for the start and one for each switch that
         differs, in the order of switching: what the switch adds to the number (`contribution`), and the number after it
-        (`value`); the contributions sum to the whole difference. They depend on the order, so with at most six switches
-        `shapley` is the mean over all orders. `by` columns and models come first. The frame is of the same kind; a LazyFrame is
-        not collected, so its `text` has no numbers.
+        (`value`); the contributions sum to the whole difference, and depend on the order. `by` columns and models come first.
+        The frame is of the same kind; a LazyFrame is not collected, so its `text` has no numbers, nor has that of segments.
 
         >>> import polars as pl, recframe
         >>> recs = pl.DataFrame({"user": [1, 1], "item": [10, 11], "rank": [1, 2]})
@@ -317,7 +316,8 @@ class Rec(Methods[F], Answers[F]):
         home = trainings.one_of_each(under_profile.at_home(inputs))
         told = partial(audit.tell, home, [convention.metric for convention in asked.conventions])
         result: F = self._kind.give(made, inputs.sources, told)
-        return explanation.Explanation(asked.text(self._kind.rows(result)), result)
+        rows = None if n_keys(inputs) else self._kind.rows(result)
+        return explanation.Explanation(asked.text(rows or ()), result)
 
     def group_by(self, *by: str | pl.Expr | Iterable[str | pl.Expr]) -> Segmented[F]:
         """Return the same object with `by` columns bound, so that every metric is by segment.

@@ -193,7 +193,7 @@ def definitions(facts: Facts) -> Section | None:
     """Return how each metric is computed, with all of its options."""
     parts = []
     for metric in facts.metrics:
-        meaning = explanation.meaning(facts.inputs, metric).replace("`", "")
+        meaning = explanation.question(facts.inputs, metric, (), None).text().replace("`", "")
         parts.append(Text(meaning.split("\n\n"), f"{metric}"))
     return Section("definitions", "How the numbers are computed", "", parts) if parts else None
 
