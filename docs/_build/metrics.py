@@ -1,4 +1,4 @@
-"""A page for each metric, its picture, and an index by family: all of it made from the registry, nothing by hand."""
+"""A page for each metric, and an index by family: all of it made from the registry, nothing by hand."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ import metric_libraries
 import metric_near
 import metric_parameters
 import metric_shop as shop
-from metric_drawing import Drawing
 from metric_example import SIDES, Example, example_of
 from metric_formula import lines_of
-from metric_pictures import picture
 from metric_text import (
     BELOW,
     code,
@@ -33,37 +31,31 @@ from recframe.profiles.switches import POLICIES
 
 INTRODUCTION = (
     'Every metric is a method of `.rec`, a string and an object: `df.rec.ndcg(k=10)`, `"ndcg@10"`, `rf.ndcg @ 10`. '
-    "Each page has the formula, an example with its picture, what every parameter changes, the empty cases, and which "
+    "Each page has the formula, an example, what every parameter changes, the empty cases, and which "
     "library's number it is."
 )
 NAMES = re.compile(r"(?<!\[)`([a-z_]+)`")
 
 
 def pages() -> dict[str, str]:
-    """Return the pages and pictures of all metrics, by their paths on the site."""
-    found = {"metrics/index.md": index()}
-    for name, metric in metric_near.shown().items():
-        drawn = picture(example_of(metric))
-        found[f"metrics/{name}.md"] = page(metric, drawn)
-        found[f"metrics/{name}.svg"] = drawn.svg
-    return found
+    """Return the pages of all metrics, by their paths on the site."""
+    each = {f"metrics/{name}.md": page(metric) for name, metric in metric_near.shown().items()}
+    return {"metrics/index.md": index()} | each
 
 
-def page(metric: Metric[...], drawn: Drawing) -> str:
-    """Return the page of a metric, with its picture."""
+def page(metric: Metric[...]) -> str:
+    """Return the page of a metric."""
     definition, example = metric.definition, example_of(metric)
     told = [sentence_of(definition), _linked(use_of(definition), definition.name)]
     parts = [f"# {title_of(metric.name)}", *told, metric_facts.glance(example)]
-    for title, text in _sections(definition, example, drawn):
+    for title, text in _sections(definition, example):
         parts += [f"## {title}", text]
     return "\n\n".join(parts) + "\n"
 
 
-def _sections(
-    definition: Definition, example: Example, drawn: Drawing
-) -> Iterator[tuple[str, str]]:
+def _sections(definition: Definition, example: Example) -> Iterator[tuple[str, str]]:
     yield "Formula", _formula(definition)
-    yield "Worked example", _worked(example, drawn)
+    yield "Worked example", _worked(example)
     yield "Parameters", metric_parameters.section(example)
     yield "Empty cases", metric_facts.empty(example)
     yield "In other libraries", metric_libraries.section(example)
@@ -90,21 +82,12 @@ def _linked(text: str, own: str) -> str:
     return NAMES.sub(lambda one: f"[{one[0]}]({one[1]}.md)" if one[1] in known else one[0], text)
 
 
-def _worked(example: Example, drawn: Drawing) -> str:
-    """Return the picture, the code and what it shows."""
+def _worked(example: Example) -> str:
+    """Return the code and what it shows."""
     who = f"{shop.ME}'s list" if len(example.users) == 1 else "three users' lists"
-    name = example.metric.name
     head = f"{who[0].upper()}{who[1:]}, cut at k = {shop.K}."
-    if example.by is None:
-        head += " *value at r* is what the metric is with a cut-off there."
-    return "\n\n".join(
-        [
-            head,
-            "\n".join(f"![{drawn.said}]({name}.svg#only-{theme})" for theme in ("light", "dark")),
-            f"```python\n{example.code}\n```",
-            f"```text\n{example.output}\n```",
-        ]
-    )
+    code = f"```python\n{example.code}\n```"
+    return "\n\n".join([head, code, f"```text\n{example.output}\n```"])
 
 
 def index() -> str:
