@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -107,20 +106,6 @@ class Example:
         *statements, last = self.code.rpartition("\n")
         exec("".join(statements), known)  # noqa: S102  our own code, that the page shows
         return repr(eval(last, known))  # noqa: S307  likewise
-
-    def values(self, metrics: Iterable[Metric[...]], **options: Any) -> list[str]:
-        """Return the values of several metrics of the example, as text; of groups, one after another."""
-        asked = [*metrics]
-        found = quietly(lambda: self.rec(**options).evaluate(*asked, by=self.by))
-        values = [shown(found, str(one), self.by) for one in asked]
-        if NULL in values and "truth" not in self.sides:
-            # NOTE: what a parameter needs is not always in what the metric's facts need, as with target="relevant".
-            return replace(self, more=(*self.more, "truth")).values(asked, **options)
-        return values
-
-    def having(self, metric: Metric[...]) -> Example:
-        """Return the example of another metric."""
-        return replace(self, metric=metric)
 
 
 GIVEN: dict[str, dict[str, Any]] = {"corrected": {"n_items": 300, "n_negatives": 4}}

@@ -8,7 +8,6 @@ from itertools import groupby
 
 import metric_facts
 import metric_libraries
-import metric_near
 import metric_parameters
 import metric_shop as shop
 from metric_example import SIDES, Example, example_of
@@ -16,6 +15,7 @@ from metric_formula import lines_of
 from metric_text import (
     BELOW,
     code,
+    own_metrics,
     page_of,
     prose_of,
     sentence_of,
@@ -39,7 +39,7 @@ NAMES = re.compile(r"(?<!\[)`([a-z_]+)`")
 
 def pages() -> dict[str, str]:
     """Return the pages of all metrics, by their paths on the site."""
-    each = {f"metrics/{name}.md": page(metric) for name, metric in metric_near.shown().items()}
+    each = {f"metrics/{name}.md": page(metric) for name, metric in own_metrics().items()}
     return {"metrics/index.md": index()} | each
 
 
@@ -56,10 +56,9 @@ def page(metric: Metric[...]) -> str:
 def _sections(definition: Definition, example: Example) -> Iterator[tuple[str, str]]:
     yield "Formula", _formula(definition)
     yield "Worked example", _worked(example)
-    yield "Parameters", metric_parameters.section(example)
+    yield "Parameters", metric_parameters.section(definition)
     yield "Empty cases", metric_facts.empty(example)
-    yield "In other libraries", metric_libraries.section(example)
-    yield "See also", metric_near.section(example.metric)
+    yield "In other libraries", metric_libraries.section(example.metric)
     yield "Source", source_of(definition) or "None: it is a plain count."
 
 
@@ -78,7 +77,7 @@ def _formula(definition: Definition) -> str:
 
 def _linked(text: str, own: str) -> str:
     """Return a text that links the metrics it names."""
-    known = metric_near.shown().keys() - {own}
+    known = own_metrics().keys() - {own}
     return NAMES.sub(lambda one: f"[{one[0]}]({one[1]}.md)" if one[1] in known else one[0], text)
 
 
@@ -93,7 +92,7 @@ def _worked(example: Example) -> str:
 def index() -> str:
     """Return the index of all metrics, family by family, and the options that hold for every one."""
     parts = ["# Metrics", INTRODUCTION]
-    metrics = metric_near.shown().values()
+    metrics = own_metrics().values()
     order = [*dict.fromkeys(one.definition.family for one in metrics)]
     sorted_by_family = sorted(metrics, key=lambda one: order.index(one.definition.family))
     for family, members in groupby(sorted_by_family, key=lambda one: one.definition.family):

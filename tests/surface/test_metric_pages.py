@@ -27,9 +27,13 @@ import metrics
 
 BUILTIN = {name: one for name, one in registered().items() if one.definition.builtin}
 SECTIONS = [
-    "Formula", "Worked example", "Parameters", "Empty cases", "In other libraries", "See also",
+    "Formula",
+    "Worked example",
+    "Parameters",
+    "Empty cases",
+    "In other libraries",
     "Source",
-]  # fmt: skip
+]
 
 # a page takes some thirty calls: the fast lane has a few
 each_metric = pytest.mark.parametrize("name", in_turn(BUILTIN.keys(), fast=8))
@@ -95,78 +99,49 @@ def test_the_formula_can_be_typeset(name):
         mathtext.parse(f"${line}$")
 
 
-def test_each_choice_of_a_parameter_has_the_value_that_it_gives():
-    found = sections(page("precision"))["Parameters"]
-    found, _, of_average = found.partition("### `average`")
-    of_denominator = found.partition("### `weights`")[0]
+def test_each_choice_of_a_parameter_has_its_meaning():
+    found = {row[0]: row[1:] for row in rows(sections(page("precision"))["Parameters"])}
 
-    # hits: two of ana's five; one in the lists of five and one in that of three of ben and cleo
-    assert {row[0].partition("<br>")[0]: row[1:] for row in rows(of_denominator)} == {
-        '`"k"`': ["0.4", "0.3333"],  # (2/5 + 2/5 + 1/5) / 3
-        '`"list"`': ["0.4", "0.3778"],  # (2/5 + 2/5 + 1/3) / 3
-        '`"achievable"`': ["0.5", "0.6667"],  # (2/4 + 2/2 + 1/2) / 3
-    }
-    # of the lists' own lengths, since k places of each are the same in a mean and in a sum
-    assert {row[0].partition("<br>")[0]: row[1:] for row in rows(of_average)} == {
-        '`"users"`': ["0.4", "0.3778"],
-        '`"pooled"`': ["0.4", "0.3846"],  # (2 + 2 + 1) / (5 + 5 + 3)
-    }
-    assert "hits are divided by the length of the list up to k" in found
+    assert [*found] == [f"`{name}`" for name in BUILTIN["precision"].definition.parameters]
+    default, takes = found["`denominator`"]
+    assert default == '`"k"`'
+    assert takes.split("<br>")[:2] == [
+        '`"k"`: hits are divided by k, by lists shorter than k too',
+        '`"list"`: hits are divided by the length of the list up to k',
+    ]
 
 
 @pytest.mark.slow
 def test_every_parameter_is_told_with_its_choices():
     for name, metric in BUILTIN.items():
-        text = sections(page(name))["Parameters"]
-        assert re.findall(r"^### `(\w+)`$", text, re.MULTILINE) == [*metric.definition.parameters]
-        for parameter in metric.definition.parameters:
-            choices = [one for one in metric.definition.kinds[parameter][1] if isinstance(one, str)]
-            part = text.partition(f"### `{parameter}`")[2].partition("\n### ")[0]
-            assert {f'`"{one}"`' for one in choices} <= {
-                re.split("<br>| with ", row[0])[0] for row in rows(part)
-            }
-        # of one list a user it is a constant, which it refuses to tell
-        assert "| an error |" not in text.replace('`"disparity"` | an error | an error |', "")
+        found = {row[0]: row[2] for row in rows(sections(page(name))["Parameters"])}
+        assert [*found] == [f"`{one}`" for one in metric.definition.parameters]
+        for one, (_, extras) in metric.definition.kinds.items():
+            choices = [choice for choice in extras if isinstance(choice, str)]
+            assert all(f'`"{choice}"`' in found[f"`{one}`"] for choice in choices)
 
 
 @pytest.mark.slow
 def test_every_profile_that_has_a_metric_stands_on_its_page():
     for name in BUILTIN:
         text = sections(page(name))["In other libraries"]
-        of_table = {one for row in rows(text) for one in re.findall(r"`(\w+)`", row[1])}
-        assert of_table >= {one for one, profile in PROFILES.items() if name in profile.metrics}
+        of_table = {re.findall(r"`(\w+)`", row[0])[0] for row in rows(text)}
+        assert of_table == {one for one, profile in PROFILES.items() if name in profile.metrics}
         for one, profile in PROFILES.items():
             assert profile.instead.get(name, "") in text, one
 
 
-def test_a_line_of_the_libraries_gives_its_number():
-    lines = rows(sections(page("ndcg"))["In other libraries"])
-    by_name = {row[0].partition("<br>")[2]: row for row in lines if "RecTools" in row[0]}
+def test_a_line_of_a_profile_has_the_metric_that_gives_its_number():
+    lines = {row[0]: row[1] for row in rows(sections(page("ndcg"))["In other libraries"])}
 
-    # hits at ranks 2 and 4; RecTools' ideal has five items of gain 1, or with the option four
-    dcg = 1 / 1.584962500721156 + 1 / 2.321928094887362
-    four = 1 + 1 / 1.584962500721156 + 1 / 2 + 1 / 2.321928094887362
-    five = four + 1 / 2.584962500721156
-    assert by_name["`NDCG`"][1:3] == ["`rectools`<br>`ndcg@10`", f"{dcg / five:.4f}"]
-    achievable = by_name["`NDCG(divide_by_achievable=True)`"]
-    assert achievable[1:3] == ["`rectools`<br>`ndcg(ideal=relevant)@10`", f"{dcg / four:.4f}"]
-
-
-def test_what_no_switch_says_is_noted():
-    assert "`recbole`: coverage and gini count one more item" in page("gini")
-    assert "`recbole`" not in sections(page("dcg"))["In other libraries"]
-    (snips,) = [
-        row for row in rows(sections(page("recall"))["In other libraries"]) if "SNIPS" in row[0]
-    ]
-    assert snips[1].startswith("`propensity=` a column<br>`recall(weights=snips")
-
-
-def test_what_is_another_number_elsewhere_is_in_no_table():
-    # Evidently's Diversity is recorded too, and divides by the length of the list
-    lines = rows(sections(page("diversity"))["In other libraries"])
-
-    assert lines
-    assert not [row for row in lines if "vidently" in row[0]]
+    assert lines["[`rectools`](../reference/profiles.md#rectools)"] == (
+        "`ndcg(gain=binary, ideal=k)`"
+    )
+    assert lines["[`trec_eval`](../reference/profiles.md#trec_eval)"] == "`ndcg`"
+    # Evidently's Diversity divides by the length of the list
+    assert "evidently" not in "".join(
+        row[0] for row in rows(sections(page("diversity"))["In other libraries"])
+    )
 
 
 def test_empty_cases_are_told_as_they_come_out():
@@ -198,6 +173,8 @@ def test_links_of_a_page_lead_to_pages_that_there_are():
         "index.md",
         "../uncertainty.md",
         "../engines.md",
+        "../equivalents.md",
+        "../reference/profiles.md",
     }
     for name in BUILTIN:
         linked = {one.partition("#")[0] for one in re.findall(r"\]\(([^)\s]+)\)", page(name))}
@@ -246,11 +223,7 @@ def test_a_new_metric_gets_its_page_by_itself(monkeypatch):
     assert [*found] == SECTIONS
     assert all(found.values())
     assert "two_of_three" in found["Worked example"]
-    assert [row[:2] for row in rows(found["Parameters"])] == [
-        ["`2`", "1"],
-        ["`1`", "1"],
-        ["`4`", "0"],
-    ]
+    assert [row[:2] for row in rows(found["Parameters"])] == [["`at_least`", "`2`"]]
     pytest.importorskip("matplotlib.mathtext").MathTextParser("path").parse(
         f"${metric_formula.lines_of(definition)[0]}$"
     )
