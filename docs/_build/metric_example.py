@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -24,7 +23,6 @@ SIDES = {
     "reference": "reference",
 }
 """Which frame gives what a fact needs."""
-NULL = "null"
 ORDER = ("truth", "train", "items", "reference")
 
 
@@ -117,23 +115,3 @@ def example_of(metric: Metric[...]) -> Example:
     given: Any = metric
     metric = given(**GIVEN.get(metric.name, {}))
     return Example(metric @ shop.K, shop.ALL if is_of_segment(metric @ shop.K) else (shop.ME,))
-
-
-def quietly(ask: Any) -> Any:
-    """Return what a question gives, without the warnings that so small a shop has."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rf.RecframeWarning)
-        return ask()
-
-
-def shown(found: pl.DataFrame, name: str, by: str | None) -> str:
-    """Return the value in a result, or those of its groups, one after another."""
-    if by is None:
-        return number(found[name].item())
-    groups = found.select(by, name).iter_rows()
-    return ", ".join(f"{group} {number(value)}" for group, value in groups) or "no rows"
-
-
-def number(value: float | None) -> str:
-    """Return a value as the pages have it, with four decimals at most."""
-    return NULL if value is None else f"{value:.4f}".rstrip("0").rstrip(".")

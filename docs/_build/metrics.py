@@ -31,8 +31,7 @@ from recframe.profiles.switches import POLICIES
 
 INTRODUCTION = (
     'Every metric is a method of `.rec`, a string and an object: `df.rec.ndcg(k=10)`, `"ndcg@10"`, `rf.ndcg @ 10`. '
-    "Each page has the formula, an example, what every parameter changes, the empty cases, and which "
-    "library's number it is."
+    "Each page has the formula, an example, its parameters, and which profiles have it."
 )
 NAMES = re.compile(r"(?<!\[)`([a-z_]+)`")
 
@@ -57,7 +56,6 @@ def _sections(definition: Definition, example: Example) -> Iterator[tuple[str, s
     yield "Formula", _formula(definition)
     yield "Worked example", _worked(example)
     yield "Parameters", metric_parameters.section(definition)
-    yield "Empty cases", metric_facts.empty(example)
     yield "In other libraries", metric_libraries.section(example.metric)
     yield "Source", source_of(definition) or "None: it is a plain count."
 

@@ -30,7 +30,6 @@ SECTIONS = [
     "Formula",
     "Worked example",
     "Parameters",
-    "Empty cases",
     "In other libraries",
     "Source",
 ]
@@ -142,19 +141,6 @@ def test_a_line_of_a_profile_has_the_metric_that_gives_its_number():
     assert "evidently" not in "".join(
         row[0] for row in rows(sections(page("diversity"))["In other libraries"])
     )
-
-
-def test_empty_cases_are_told_as_they_come_out():
-    cases = {row[0]: row[1:] for row in rows(sections(page("auc"))["Empty cases"])}
-
-    # a user without a list has no pair: undefined, and so not in the mean
-    assert cases["relevant items, and no list"] == ["null", "no"]
-    assert {row[0]: row[1:] for row in rows(sections(page("ndcg"))["Empty cases"])} == {
-        "relevant items, and no list": ["0", "yes"],
-        "a list, and nothing relevant in the truth": ["0", "yes"],
-        "a list, and no row in the truth": ["no row", "no"],
-        "nobody is counted": ["null", "`n_users` is 0"],
-    }
 
 
 def test_the_index_has_every_metric_under_its_family():
