@@ -154,9 +154,9 @@ class Facts:
         names = self.whole._context.bounds  # noqa: SLF001
         if not names:
             return ""
-        whole, named = self.whole._in_polars(), {*map(text_of, names)}  # noqa: SLF001
+        whole, bounds = self.whole._in_polars(), {*map(text_of, names)}  # noqa: SLF001
         rows = named(whole, whole.evaluate(self.metrics[0], tidy=True)).data.to_dicts()
-        values = [f"{row['model']} {row['value']:.3f}" for row in rows if row["model"] in named]
+        values = [f"{row['model']} {row['value']:.3f}" for row in rows if row["model"] in bounds]
         return f"Bounds of {self.metrics[0]}, which are no candidates: {', '.join(values)}."
 
     @cached_property
