@@ -11,7 +11,6 @@ import metric_libraries
 import metric_parameters
 import metric_shop as shop
 from metric_example import SIDES, Example, example_of
-from metric_formula import lines_of
 from metric_text import (
     BELOW,
     code,
@@ -62,7 +61,7 @@ def _sections(definition: Definition, example: Example) -> Iterator[tuple[str, s
 
 def _formula(definition: Definition) -> str:
     """Return the formula, what its symbols are, and what the docstring says."""
-    told = [f"$$\n{line}\n$$" for line in lines_of(definition)]
+    told = [f"$$\n{line}\n$$" for line in filter(None, definition.latex.split("\n"))]
     if definition.formula.partition(",")[0] not in " ".join(prose_of(definition)):
         told.append(f"In plain text: {definition.formula}.")
     if symbols := symbols_of(definition):
