@@ -40,7 +40,7 @@ def report(rec: Any, columns: Sequence[Any], title: str, only: Sequence[str], **
     facts.stop = _stop(facts)
     sections = [_made(facts, name, notes) for name in only or SECTIONS]
     sections.append(Section("notes", "Notes", "", [Text([notes])]) if notes else None)
-    day, data = datetime.now().astimezone(), fingerprint(facts.inputs, facts.metrics)
+    day, data = datetime.now().astimezone(), fingerprint(facts.inputs)
     footer = f"Made by recframe {recframe.__version__} on {day.day} {day:%B %Y}, of the data with the fingerprint {data}."
     headline, there = _headline(facts), [one for one in sections if one is not None]
     return Page(title, headline, there, facts.about, facts.data, footer, bool(facts.stop))
