@@ -175,7 +175,8 @@ def item_neighbours(train: Array) -> Array:
     cosine /= norm[:, None] * norm
     np.fill_diagonal(cosine, 0)
     nearest = _first(-cosine, np.full(len(cosine), N_NEIGHBOURS))
-    return train @ np.where(nearest, cosine, 0).T
+    scores: Array = train @ np.where(nearest, cosine, 0).T
+    return scores
 
 
 def matrix_factorisation(train: Array) -> Array:
@@ -183,7 +184,8 @@ def matrix_factorisation(train: Array) -> Array:
     weighted = train / (train.sum(axis=0) + 1) ** 0.25
     _, vectors = np.linalg.eigh(weighted.T @ weighted)
     factors = vectors[:, -N_FACTORS:]
-    return weighted @ factors @ factors.T
+    scores: Array = weighted @ factors @ factors.T
+    return scores
 
 
 RECOMMENDERS = {
@@ -195,10 +197,11 @@ RECOMMENDERS = {
 
 def _lists(model: str, scores: Array, train: Array) -> pl.DataFrame:
     """Return the best items of each user, without those of the training part; ties by item."""
-    best = np.where(train, np.inf, -scores).argsort(axis=1, kind="stable")[:, :LIST_LENGTH]
-    user, place = np.indices(best.shape)
-    columns = {"user": user, "item": best, "rank": place}
-    lists = pl.DataFrame({name: column.ravel() + 1 for name, column in columns.items()})
+    ranked: Array = np.where(train, np.inf, -scores).argsort(axis=1, kind="stable")
+    best = ranked[:, :LIST_LENGTH]
+    users, length = best.shape
+    user, rank = np.repeat(np.arange(users), length), np.tile(np.arange(length), users)
+    lists = pl.DataFrame({"user": user + 1, "item": best.ravel() + 1, "rank": rank + 1})
     return lists.select(pl.lit(model).alias("model"), pl.all())
 
 
@@ -214,8 +217,9 @@ def _named(names: Sequence[str], places: Array) -> pl.Series:
 def _shelf(counts: Array) -> Array:
     """Return the place of each item's shelf: those that make up the first, second and last third of the training rows."""
     order = np.argsort(-counts, kind="stable")
-    before = (counts[order].cumsum() - counts[order])[order.argsort()]
-    return np.minimum(3 * before // max(1, counts.sum()), len(SHELVES) - 1)
+    before: Array = (counts[order].cumsum() - counts[order])[order.argsort()]
+    shelf: Array = np.minimum(3 * before // max(1, counts.sum()), len(SHELVES) - 1)
+    return shelf
 
 
 def python_lines(seed: int, n_users: int, n_items: int) -> str:

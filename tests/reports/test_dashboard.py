@@ -92,7 +92,7 @@ def test_a_history_of_one_run_can_be_shown():
     page = rf.dashboard(history(runs=1))
 
     assert "too few runs before it" in page.headline
-    assert table(page, "newest").rows[0][1].small == ""
+    assert table(page, "newest").rows[0][1].mark == ""
     assert "<html" in page.html
 
 

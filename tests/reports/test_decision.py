@@ -250,8 +250,8 @@ def test_a_better_mean_of_other_users_is_no_win():
     page = rf.rec({"a": a, "b": b}, truth=truth).report("first_rank")
 
     assert page.headline == (
-        "Do not decide on this: a and b differ either way: the first has the better first_rank, but is worse for "
-        f"170 users with both values ({gain}, {low} to {high})."
+        "Do not decide on this: a has the better first_rank, but is worse for 170 users with both values "
+        f"({gain}, {low} to {high})."
     )
 
 

@@ -435,10 +435,12 @@ def list_profiles() -> pl.DataFrame:
     rows = []
     for name, profile in PROFILES.items():
         policies = {**DEFAULTS, **profile.policies}.items()
-        row = {policy: None if one is None else str(one) for policy, one in policies}
+        row: dict[str, str | None] = {
+            policy: None if one is None else str(one) for policy, one in policies
+        }
         metrics = [_entry(profile, metric) for metric in profile.metrics]
-        about = {"notes": profile.notes, "source": profile.source}
-        rows.append({"profile": name, **row, "metrics": ", ".join(metrics), **about})
+        row |= {"metrics": ", ".join(metrics), "notes": profile.notes, "source": profile.source}
+        rows.append({"profile": name, **row})
     return pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String))
 
 
