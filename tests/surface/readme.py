@@ -21,13 +21,14 @@ from recframe.metrics.language.registry import registered
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
+HOME = ROOT / "docs" / "index.md"
 UNCERTAINTY = ROOT / "docs" / "uncertainty.md"
 OVER_TIME = ROOT / "docs" / "over_time.md"
 BENCHMARKS = ROOT / "docs" / "benchmarks.md"
 AUDIT = ROOT / "docs" / "audit.md"
 ON_ENGINES = ROOT / "docs" / "engines.md"
 A_BILLION = ROOT / "docs" / "how_to" / "a_billion_users.md"
-PAGES = [README, UNCERTAINTY, OVER_TIME, BENCHMARKS, AUDIT, ON_ENGINES, A_BILLION]
+PAGES = [README, HOME, UNCERTAINTY, OVER_TIME, BENCHMARKS, AUDIT, ON_ENGINES, A_BILLION]
 """The pages with generated parts."""
 METHODS = Path(rf.__file__).parent / "api" / "methods.py"
 RESULT = ROOT / "tests" / "benchmarks" / "result.json"
@@ -303,7 +304,7 @@ def front_table() -> str:
 
 
 def front_numbers() -> str:
-    """Return the table that the five lines of README make."""
+    """Return the table that the five lines of README and home make."""
     from recframe.demo import simulate  # noqa: PLC0415  it takes NumPy
 
     shop = simulate()
@@ -387,7 +388,7 @@ PARTS: dict[str, Callable[[], str]] = {
         for table in ("users", "sets", "trainings", "histories")
     },
 }
-"""What is generated on pages, each part on one."""
+"""What is generated on pages."""
 
 
 def written(text: str) -> str:

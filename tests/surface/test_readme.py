@@ -25,11 +25,11 @@ def test_the_generated_parts_of_a_page_are_up_to_date(page):
     assert readme.written(text) == text, "run: python tests/surface/readme.py"
 
 
-def test_every_part_that_is_generated_stands_on_one_page():
+def test_every_part_that_is_generated_stands_on_a_page():
     texts = [page.read_text(encoding="utf-8") for page in readme.PAGES]
 
     for name in readme.PARTS:
-        assert sum(text.count(f"<!-- {name}: ") for text in texts) == 1, name
+        assert any(f"<!-- {name}: " in text for text in texts), name
 
 
 def test_the_methods_that_are_generated_are_up_to_date():

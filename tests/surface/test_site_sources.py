@@ -34,7 +34,11 @@ MADE = {"metrics/ndcg.md", "notebooks/08_a_report.md"}
         ("docs/folder/b.md", "../a.md", "../a.md"),
         ("docs/folder/b.md", "../../ARCHITECTURE.md", "../architecture.md"),
         ("ARCHITECTURE.md", "docs/folder/b.md", "folder/b.md"),
-        ("docs/a.md", "metrics/ndcg.md", "metrics/ndcg.md"),
+        (
+            "docs/folder/b.md",
+            f"{project.ON_SITE}metrics/ndcg.html#there",
+            "../metrics/ndcg.md#there",
+        ),
         ("docs/a.md", "../pyproject.toml", f"{project.REPOSITORY}/blob/main/pyproject.toml"),
         ("docs/a.md", "../notebooks", f"{project.REPOSITORY}/tree/main/notebooks"),
         ("docs/a.md", "../notebooks/08_a_report.ipynb#end", "notebooks/08_a_report.md#end"),
@@ -48,10 +52,13 @@ def test_a_link_of_a_clone_leads_to_the_same_on_the_site(source, link, shown):
     assert text == f"[a]({shown})"
 
 
-def test_a_link_that_leads_nowhere_fails_and_one_in_code_is_no_link():
-    with pytest.raises(ValueError, match=r"docs/a.md: gone.md leads nowhere"):
-        links.on_the_site("[a](gone.md)", Path("docs/a.md"), PLACES, ())
+@pytest.mark.parametrize("link", ["gone.md", "metrics/ndcg.md", f"{project.ON_SITE}gone.html"])
+def test_a_link_that_leads_nowhere_fails(link):
+    with pytest.raises(ValueError, match=f"docs/a.md: {link} leads nowhere"):
+        links.on_the_site(f"[a]({link})", Path("docs/a.md"), PLACES, MADE)
 
+
+def test_a_link_in_code_is_no_link():
     code = "`[a](gone.md)`\n\n```text\n[a](gone.md)\n```\n"
     assert links.on_the_site(code, Path("docs/a.md"), PLACES, ()) == code
     short = links.on_the_site("`k` [a](docs/a.md) `n`", Path("ARCHITECTURE.md"), PLACES, ())

@@ -116,10 +116,10 @@ OF_NAMES: Mapping[str, Decorator] = {
         type=float,
     ),
     "rolling.folds": option("--folds", "The number of folds.", "N", type=click.IntRange(min=1)),
-    "item_columns": _several(
-        "--item-columns item_columns",
-        "A column of ITEMS that stands beside each item of a case.",
-        "COLUMN",
+    "sections": _several(
+        "--sections sections",
+        "A section to show, such as overview.  [default: all]",
+        "NAME",
         values_of,
     ),
     "models": _several(
@@ -170,7 +170,6 @@ TEXTS: Mapping[str, str | tuple[str, str]] = {
     ),
     "name": ("WORD", "A name of the run, if several have the same time."),
     "title": ("TEXT", "The title of the page."),
-    "title_of": ("COLUMN", "The column of ITEMS that names an item."),
     "step": ("LENGTH", "From the end of one window to the next.  [default: that of --rolling]"),
     "gap": ("LENGTH", "A length between train and truth that neither has."),
     "rolling.window": ("LENGTH", "The length of train.  [default: all that is before]"),
