@@ -19,7 +19,7 @@ from recframe.frames.collecting import Collect
 from recframe.frames.hints import A_FRAME_EACH, bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.kind import Seen as WhatIsTold
-from recframe.frames.roles import Segment
+from recframe.frames.segments import Segment
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile

@@ -22,7 +22,6 @@ from recframe.errors import RecframeError
 from recframe.evaluation.required_columns import is_of_segment
 from recframe.frames.dtypes import text_of
 from recframe.frames.options import MOST_DECIMALS
-from recframe.frames.segments import Segment
 from recframe.metrics import accuracy
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric

@@ -12,7 +12,7 @@ from recframe.charts.formatting import number
 from recframe.charts.long_format import each_value
 from recframe.charts.themes import ALL
 from recframe.frames.dtypes import as_text
-from recframe.frames.roles import Segment
+from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
 from recframe.reports.decision import sign_of
 from recframe.reports.facts import Facts
