@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import pickle
 import random
+from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from typing import Any
 
@@ -226,6 +227,21 @@ def test_the_state_does_not_grow_with_batches() -> None:
     assert len(seen[1]) - len(seen[0]) < 16 * N_ITEMS
 
 
+def test_threads_lose_no_batch_and_a_batch_that_fails_leaves_nothing() -> None:
+    given = frames()
+    lists, truth, items = given["lists"], given["truth"], given["items"]
+    metrics = ("ndcg@10", "recall@5", "coverage@5")
+    made = rf.accumulator(*metrics, by="slot", items=items)
+    with pytest.raises(rf.DataError, match="rank"):
+        made.update(lists.with_columns(rank=0, slot=1), truth.with_columns(slot=1))
+    mine = [pl.col("user").is_in(users) for users in batches(30, 3)]
+    with ThreadPoolExecutor(8) as pool:
+        assert {*pool.map(made.update, map(lists.filter, mine), map(truth.filter, mine))} == {made}
+    whole = lists.rec(truth=truth, items=items).evaluate(*metrics, by="slot")
+    assert_frame_equal(made.result(), whole, check_exact=True)
+    assert made.n_batches == len(mine)
+
+
 REFUSED: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
     "all lists": (("personalization(pairs=jaccard)@5",), {}, "all others"),
     "no items": (("coverage@5",), {"train": True}, "items=items"),
@@ -261,6 +277,15 @@ def test_other_calls_are_not_merged_and_the_error_says_what_differs() -> None:
     for name, other in others.items():
         with pytest.raises(rf.RecframeError, match=f"different {name}"):
             made.merge(other)
+    for state in (None, 3, {}):
+        with pytest.raises(rf.RecframeError, match="another accumulator or its state"):
+            made.merge(state)  # type: ignore[arg-type]
+    here, there = (
+        rf.accumulator("coverage@2", items=pl.DataFrame({"item": range(first, first + 4)}))
+        for first in (0, 1)
+    )
+    with pytest.raises(rf.RecframeError, match="different ids of frames"):
+        here.merge(there)
     given = frames()
     one = rf.accumulator("ndcg@10").update(given["lists"], given["truth"])
     text = given["truth"].with_columns(pl.col("user", "item").cast(pl.String))

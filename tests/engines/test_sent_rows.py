@@ -10,7 +10,17 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from recframe.engines import sent_rows
-from recframe.engines.sent_rows import BUCKET, N_ROWS, Side, received, sending
+from recframe.engines.sent_rows import (
+    BUCKET,
+    N_ROWS,
+    Side,
+    adding,
+    received,
+    sending,
+    sent_sums,
+    sums_of,
+)
+from recframe.frames.kinds.engine import Added
 
 N_BUCKETS = 5
 LISTS = pl.DataFrame({"user": [i % 97 for i in range(5_000)]}).with_columns(
@@ -21,6 +31,7 @@ LISTS = pl.DataFrame({"user": [i % 97 for i in range(5_000)]}).with_columns(
 TRUTH = pl.DataFrame({"who`s": [*range(0, 120, 3), None]}, schema={"who`s": pl.Int16}).with_columns(
     text=pl.lit(None, pl.String), data=pl.lit(b"\0\xff")
 )
+SCHEMA = pl.Schema({"key": pl.Int64, "sum": pl.Int128})
 FRAMES = [(LISTS, "user"), (TRUTH, "who`s")]
 
 
@@ -93,3 +104,20 @@ def _pieces(side: Side, frame: pl.DataFrame) -> pa.ChunkedArray:
     rows = frame.with_columns(pl.lit(0, pl.Int32).alias(BUCKET))
     rows.columns = [*side.names, BUCKET]
     return pa.Table.from_batches([side.put_in_buckets(rows, 0)])["rows"]
+
+
+def test_sums_of_128_bits_are_exact_in_a_tree():
+    # more than 64 bits hold, and not a multiple of what a double has room for
+    parts = [2**100 + number for number in range(5)]
+    how = [Added(("key",), ())]
+    sent = [
+        sent_sums([pl.DataFrame({"key": [at % 2, 7], "sum": [one, -1]}, SCHEMA)], at)
+        for at, one in enumerate(parts)
+    ]
+    some = [adding(how)(pa.concat_tables(one)) for one in (sent[:2], sent[2:4], sent[4:])]
+
+    ((found,),) = sums_of(adding(how)(pa.concat_tables(some)), 1)
+
+    expected = {0: sum(parts[::2]), 1: sum(parts[1::2]), 7: -len(parts)}
+    assert dict(found.rows()) == expected
+    assert found.schema == SCHEMA

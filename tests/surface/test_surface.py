@@ -475,9 +475,9 @@ def test_no_row_user_or_group_is_visited_by_python():
         # a seam that finishes the result of a plan, a row for each segment, with NumPy
         allowed |= {"map_batches"} if path == "frames/kinds/kind.py" else set()
         # the whole frame of a call, in place of one that stands in for it
-        allowed |= {"map_batches"} if path == "evaluation/caching.py" else set()
+        allowed |= {"map_batches"} if path == "evaluation/plan.py" else set()
         # buckets of users, of many rows at a time
-        of_buckets = {"engines/sent_rows.py", "engines/bucket_store.py"}
+        of_buckets = {"engines/sent_rows.py"}
         allowed |= {"partition_by"} if path in of_buckets else set()
         return called(path) & VISITS - allowed
 

@@ -366,6 +366,8 @@ class Accumulator:
 
     def _batches_of(self, question: Question) -> Batches:
         """Return the plan of batches of such columns, which is made once."""
+        if not self._sums:  # and a batch that failed says nothing of the others
+            self.reset()
         key = tuple(
             (name, *side.context.names.values(), *question.schemas[name].items())
             for name, side in question.sides.items()

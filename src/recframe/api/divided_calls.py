@@ -113,31 +113,40 @@ class Question:
     @cached_property
     def schemas(self) -> dict[str, pl.Schema]:
         """The columns of the frames, in the dtypes that they have in a bucket."""
-        return {name: self._schema(frame) for name, frame in self.frames.items()}
+        return {name: self._schema(name, frame) for name, frame in self.frames.items()}
 
-    def _schema(self, frame: Any) -> pl.Schema:
-        if self.engine is None:
-            schema: pl.Schema = frame.collect_schema()
-            return schema
-        if isinstance(frame, pl.LazyFrame):
-            return self.engine.sent(frame.collect_schema())
-        return self.engine.schema(frame)
+    def _schema(self, name: str, frame: Any) -> pl.Schema:
+        if self.engine is not None and self._is_there(name):
+            return self.engine.schema(frame)
+        schema: pl.Schema = frame.collect_schema()
+        return schema if self.engine is None else self.engine.sent(schema)
 
-    def plan(self, frames: Mapping[str, pl.LazyFrame] | None = None, **options: bool) -> Plan:
-        """Return the plan of the call over the columns that it reads, which a first plan tells, or over frames."""
-        kinds = {name: side.kind for name, side in self.sides.items()}
-        if frames is not None:
-            return self.call.planned(Plan(frames, **options), kinds)
-        first = self.call.planned(Plan(self.schemas, **options), kinds)
+    def _is_there(self, name: str) -> bool:
+        """Return whether a frame is the engine's, and none of this process."""
+        return self.sides[name].kind.engine is not None
+
+    def plan(self, *, keeps_users: bool = False, in_one_round: bool = False) -> Plan:
+        """Return the plan of the call over the columns that it reads, which a first plan tells."""
+        first = self._planned(self.schemas, keeps_users=keeps_users, in_one_round=in_one_round)
         first.check()
-        return self.call.planned(Plan(self.read_by(first), **options), kinds)
+        read = self.read_by(first)
+        return self._planned(read, keeps_users=keeps_users, in_one_round=in_one_round)
+
+    def plan_of_all(self, whole: Mapping[str, pl.LazyFrame]) -> Plan:
+        """Return the plan of the call over the rows of all users."""
+        return self._planned(self.schemas, whole=whole, keeps_users=self.method in OF_ROWS)
+
+    def _planned(self, schemas: Mapping[str, pl.Schema], **options: Any) -> Plan:
+        kinds = {name: side.kind for name, side in self.sides.items()}
+        return self.call.planned(Plan(schemas, **options), kinds)
 
     def read_by(self, plan: Plan) -> dict[str, pl.Schema]:
         """Return the columns of the frames that a plan reads."""
-        return {
-            name: pl.Schema({one: self.schemas[name][one] for one in read})
-            for name, read in plan.columns.items()
-        }
+        return {name: self._of_columns(name, read) for name, read in plan.columns.items()}
+
+    def _of_columns(self, name: str, columns: Iterable[str]) -> pl.Schema:
+        schema = self.schemas[name]
+        return pl.Schema({one: schema[one] for one in columns})
 
     def columns(self, name: str, columns: Iterable[str]) -> pl.LazyFrame:
         """Return columns of a frame of this process by their places, since names such as "^.*$" are patterns to Polars."""
@@ -150,13 +159,12 @@ class Question:
         return {name: self._whole(name, schemas[name]) for name in WHOLE & {*schemas}}
 
     def _whole(self, name: str, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
-        frame = self.frames[name]
         if not schema:
             return pl.DataFrame()
-        if self.engine is None or isinstance(frame, pl.LazyFrame):
-            rows = stream(self.columns(name, schema))
+        if self.engine is not None and self._is_there(name):
+            rows = self.engine.read(self.frames[name], [*schema])
         else:
-            rows = self.engine.read(frame, [*schema])
+            rows = stream(self.columns(name, schema))
         # column by column, since names may be patterns to Polars
         return pl.DataFrame([one.cast(schema[one.name]) for one in rows])
 
@@ -320,7 +328,7 @@ def within_memory(
         scans.write_files()
         items = question.in_full(schemas)
         every = scans.whole() | {name: rows.lazy() for name, rows in items.items()}
-        whole = question.plan(every, keeps_users=keeps)
+        whole = question.plan_of_all(every)
         return _shown(rec, whole, _run(plan, whole, scans, items))
 
 
@@ -407,8 +415,9 @@ def _sums(question: Question, engine: Engine, step: Step, task: Task) -> list[pl
 def _lazy(side: Side) -> pl.LazyFrame:
     """Return a frame of this process as a plan, with all of its columns."""
     kind = side.kind
-    if isinstance(kind.frame, pl.DataFrame | pl.LazyFrame):
-        return kind.frame.lazy()
+    if hasattr(kind.frame, "lazy"):  # as it is, since a scan of files then reads some rows alone
+        found: pl.LazyFrame = kind.frame.lazy()
+        return found
     names = side.context.names
     ids, numbers = [names[role] for role in IDS], [names[role] for role in READ_AS_GIVEN]
     return kind.take({name: name for name in kind.columns}, ids, numbers).lazy()

@@ -203,10 +203,8 @@ def sent_sums(sums: Sequence[pl.DataFrame], bucket: int = 0) -> pa.Table:
 
 def sums_of(sent: pa.Table, n_sums: int) -> list[list[pl.DataFrame]]:
     """Return the sums of several buckets that were sent."""
-    each = [
-        [_read(one) for one in sent.filter(pc.equal(sent[SIDE], at))[ROWS]] for at in range(n_sums)
-    ]
-    return [[*parts] for parts in zip(*each, strict=True)]
+    each = (sent.filter(pc.equal(sent[SIDE], at))[ROWS] for at in range(n_sums))
+    return [[*map(_read, parts)] for parts in zip(*each, strict=True)]
 
 
 def making(

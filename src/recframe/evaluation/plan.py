@@ -147,13 +147,14 @@ class Plan:
 
     def __init__(
         self,
-        frames: Mapping[str, Mapping[str, pl.DataType] | pl.LazyFrame],
+        schemas: Mapping[str, Mapping[str, pl.DataType]],
         *,
+        whole: Mapping[str, pl.LazyFrame] | None = None,
         keeps_users: bool = False,
         in_one_round: bool = False,
     ) -> None:
         self.sums: list[Sums] = []
-        self.columns: dict[str, tuple[str, ...]] = dict.fromkeys(frames, ())
+        self.columns: dict[str, tuple[str, ...]] = dict.fromkeys(schemas, ())
         """The columns that the call takes of each frame, some of them several times."""
         self.keeps_users = keeps_users
         """Whether the result has rows of users, of whom each part gives its own."""
@@ -161,12 +162,9 @@ class Plan:
         """Whether rows of users are seen once, so that what looks at them again after their sums is left out."""
         self._filled: dict[str, pl.DataFrame] = {}
         self._of_all: dict[Hashable, pl.LazyFrame] = {}
-        self._has_all_users = pl.LazyFrame in map(type, frames.values())
-        self.frames = {
-            name: one if isinstance(one, pl.LazyFrame) else self._hole(name, one)
-            for name, one in frames.items()
-        }
-        """Placeholders of the frames, or plans of the rows of all users."""
+        self._has_all_users = whole is not None
+        self.frames = whole or {name: self._hole(name, one) for name, one in schemas.items()}
+        """Placeholders of the frames, or `whole`, plans of the rows of all users."""
 
     def _hole(self, name: str, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
         """Return a placeholder, whose rows are those that are filled in when it runs.
