@@ -264,7 +264,9 @@ class Data:
         place = "score" if inputs.scored else "rank"
         training = ["training"] * (side.context.training is not None)
         roles = [*inputs.model, *training, "user", "item", place]
-        taken = without_models(side.take(roles, [*parts, *self.labels]), inputs.context).lazy()
+        taken = side.take(roles, [*parts, *self.labels]).lazy()
+        if inputs.context.without and inputs.model:
+            taken = without_models(taken, inputs.context.without).lazy()
         taken = taken.filter(is_first(inputs.model)) if training else taken  # each has a list
         return taken.filter(self.ranked)
 

@@ -269,7 +269,8 @@ def _rounded(column: pl.Expr, one: Convention) -> pl.Expr:
 
 def of_the_plan(context: Context, inputs: Inputs) -> Context:
     """Return the context reduced to policies that affect a plan; the others have their defaults."""
-    return inputs.with_ties(context.having(decimals=None, min_relevance_for="all"))
+    ties = {} if inputs.scored else {"ties": "item"}  # a profile's concern scores alone
+    return context.having(decimals=None, min_relevance_for="all", **ties)
 
 
 def _joined(

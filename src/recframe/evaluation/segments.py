@@ -35,8 +35,12 @@ def numbered(result: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
 
 def deepest_of(metrics: Sequence[Metric[...]]) -> int | None:
     """Return the largest cut-off of the metrics, None where one has none; without a metric no rank is read."""
-    ks = [metric.k for metric in metrics]
-    return None if None in ks else max((k for k in ks if k is not None), default=1)
+    deepest = 1
+    for metric in metrics:
+        if metric.k is None:
+            return None
+        deepest = max(deepest, metric.k)
+    return deepest
 
 
 def keys_of(inputs: Inputs, metrics: Sequence[Metric[...]]) -> dict[str, str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import cast
 
 import polars as pl
 
@@ -34,16 +34,8 @@ def of_each(context: Context) -> Context:
 def apart(inputs: Inputs) -> Inputs:
     """Return inputs with each training as a model of its own, so that lists are separate."""
     both, context = _model_and_training(inputs), of_each(inputs.context)
-    found = _with_lists(inputs, lambda lists: lists.with_columns(both))
+    found = inputs.with_lists(lambda lists: lists.with_columns(both))
     return replace(found, segments=_without_trainings(inputs), context=context)
-
-
-def _with_lists(inputs: Inputs, made: Callable[[Any], Any]) -> Inputs:
-    """Return inputs whose lists have other rows or columns, as they were given too."""
-    given = dict(inputs.given)
-    if (name := "recommendations") in given:
-        given[name] = made(given[name])
-    return replace(inputs, lists=made(inputs.lists), given=given)
 
 
 def _without_trainings(inputs: Inputs) -> tuple[Segment, ...]:
@@ -67,7 +59,7 @@ def one_of_each(inputs: Inputs) -> Inputs:
     if not inputs.training:
         return inputs
     first = is_first(inputs.model)
-    found, context = _with_lists(inputs, lambda lists: lists.filter(first)), inputs.context
+    found, context = inputs.with_lists(lambda lists: lists.filter(first)), inputs.context
     segments = _without_trainings(inputs)
     return replace(found, segments=segments, context=context.having(training=None))
 
@@ -91,7 +83,7 @@ def named(inputs: Inputs) -> Inputs:
     words = pl.concat_str(fields, separator=", ")
     text = pl.when(pl.col(MODEL).is_not_null()).then(words).alias(MODEL)
     models = None if found.models is None else found.models.with_columns(text)
-    return replace(_with_lists(found, lambda lists: lists.with_columns(text)), models=models)
+    return replace(found.with_lists(lambda lists: lists.with_columns(text)), models=models)
 
 
 def told_apart(rows: Frame, inputs: Inputs) -> Frame:

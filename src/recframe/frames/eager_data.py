@@ -43,7 +43,9 @@ class Known(NamedTuple):
                 rows["user"].null_count() or rows["item"].null_count()
             ):
                 complete.add(name)
-        few = all(isinstance(rows, pl.DataFrame) and len(rows) <= LARGE for rows in taken.values())
+        few = True
+        for rows in taken.values():
+            few &= isinstance(rows, pl.DataFrame) and len(rows) <= LARGE
         lowest: Any = 0
         if isinstance(lists, pl.DataFrame) and len(lists) <= LARGE and "rank" in lists.columns:
             lowest = lists["rank"].min()

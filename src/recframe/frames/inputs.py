@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any, Literal
 
 import polars as pl
@@ -99,8 +99,10 @@ class Inputs:
     @property
     def crowd(self) -> pl.LazyFrame | None:
         """Distinct users of a judged frame, where segments were found to be constant per user."""
-        tables = (one.add.table for one in self.segments if isinstance(one.add, OfUsers))
-        return next((one.select("user") for one in tables if self.truth is None), None)
+        for one in self.segments if self.truth is None else ():
+            if isinstance(one.add, OfUsers):
+                return one.add.table.select("user")
+        return None
 
     @cached_property
     def all_users(self) -> AllUsers | None:
@@ -244,7 +246,8 @@ class Inputs:
 
     def standing_in(self, frames: Mapping[str, pl.LazyFrame]) -> Inputs:
         """Return the inputs with placeholder frames, without any data in memory."""
-        laid = _laid(frames, self.sides, self.segments, self.context)
+        schemas = {name: given.schema for name, given in self.given.items()}
+        laid = _laid(frames, schemas, self.sides, self.segments, self.context)
         return replace(self, **laid, sides={}, given={})
 
     @property
@@ -257,12 +260,14 @@ class Inputs:
         if not self.model or not {*bounds} - {*self.context.without}:
             return self
         context = replace(self.context, without=bounds)
-        given = {
-            name: frame.filter(~_is_one_of(bounds)) if name == "recommendations" else frame
-            for name, frame in self.given.items()
-        }
-        lists = self.lists.filter(~_is_one_of(bounds))
-        return replace(self, context=context, lists=lists, given=given)
+        return replace(self, context=context).with_lists(partial(without_models, models=bounds))
+
+    def with_lists(self, made: Callable[[Any], Any]) -> Inputs:
+        """Return the inputs with other rows or columns of lists, as they were given too."""
+        given = dict(self.given)
+        if (name := "recommendations") in given:
+            given[name] = made(given[name])
+        return replace(self, lists=made(self.lists), given=given)
 
     def without_labels(self) -> Inputs:
         """Return the inputs without what the audit alone reads: the columns that may name systems, and times."""
@@ -337,28 +342,41 @@ def read(
     """
     check_threads()
     sides = sides_of(frame, context)
-    main = sides["recommendations"]
-    described = {name: side for name, side in sides.items() if name not in {"train", "reference"}}
-    segments = placed(by, described, context) if by else ()
+    main, has_truth = sides["recommendations"], "truth" in sides
+    segments = placed(by, sides, context) if by else ()
     if main.rows_are_items and any(segment.inside == "item" for segment in segments):
         msg = f"{Given('by', 'item')}: the judged frame has no ids of items; name their column: {bind(item=NAMED)}"
         raise ColumnError(msg)
-    read = [*segments, *(label_columns(main, segments) if labelled else [])]
+    columns = [*segments, *label_columns(main, segments)] if labelled else [*segments]
+    timed = _timed(sides, context) if labelled else ()
     given: dict[str, Taken] = {}
     for name, side in sides.items():
-        columns = [one for one in read if one.add is None and name in FRAMES_OF[one.at]]
-        roles = [*roles_of(name, side, judged=judged), *fold_of(name, side)]
-        roles += ["time"] * (labelled and name in _timed(sides, context))
-        given[name] = side.take(roles, columns)
-    lists = given["recommendations"] = without_models(given["recommendations"], context)
-    if "ties" in context.given and context.ties != "item" and "score" not in lists.collect_schema():
+        roles = roles_of(name, side, judged=judged)
+        if name in timed:
+            roles.append("time")
+        own = [one for one in columns if one.add is None and name in FRAMES_OF[one.at]]
+        taken = side.take(roles, own if columns else ())
+        if context.without and "model" in roles:
+            taken = without_models(taken, context.without)
+        # each row of a truth without a relevance is relevant; of a frame without any nothing is known
+        if "relevance" not in roles and name == ("truth" if has_truth else "recommendations"):
+            missing = pl.lit(1, pl.Int64) if has_truth else pl.lit(None, pl.Float64)
+            taken = taken.with_columns(relevance=missing)
+        given[name] = taken
+    schemas = {name: taken.collect_schema() for name, taken in given.items()}
+    check_dtypes(schemas, sides, segments)
+    if (
+        "ties" in context.given
+        and context.ties != "item"
+        and "score" not in schemas["recommendations"]
+    ):
         msg = (
             f"{Given('ties', context.ties)} orders items of equal scores, but {main.title} has ranks, in column "
             f"{main.context.names['rank']!r}; leave it out, or name the scores: {bind(score=NAMED)}"
         )
         raise RecframeError(msg)
     return Inputs(
-        **_laid(given, sides, segments, context, clashes),
+        **_laid(given, schemas, sides, segments, context, clashes),
         sides=sides,
         segments=segments,
         context=context,
@@ -374,20 +392,15 @@ def _timed(sides: Mapping[str, Side], context: Context) -> set[str]:
     return names if is_timed else set()
 
 
-def without_models(lists: Taken, context: Context) -> Taken:
-    """Return lists without those of models that are not read."""
-    if not context.without or context.model is None:
-        return lists
-    return lists.filter(~_is_one_of(context.without))
-
-
-def _is_one_of(models: Sequence[str]) -> pl.Expr:
-    """Whether a row is of one of some models; the null model is none of them."""
-    return pl.col("model").cast(pl.String).is_in(models).fill_null(value=False)
+def without_models(lists: Taken, models: Sequence[str]) -> Taken:
+    """Return lists without those of some models; the null model is none of them."""
+    is_one = pl.col("model").cast(pl.String).is_in(models).fill_null(value=False)
+    return lists.filter(~is_one)
 
 
 def _laid(
     given: Mapping[str, Taken],
+    schemas: Mapping[str, pl.Schema],
     sides: Mapping[str, Side],
     segments: Sequence[Segment],
     context: Context,
@@ -395,25 +408,20 @@ def _laid(
 ) -> dict[str, Any]:
     """Return frames whose dtypes match as the inputs have them, and the checks of them."""
     taken = {name: rows.lazy() for name, rows in given.items()}
-    _fill_relevance(taken, given)
-    schemas = {name: rows.collect_schema() for name, rows in taken.items()}
-    check_dtypes(schemas, sides, segments)
     taken = matched(taken, schemas, sides, segments, clashes)
-    laid: dict[str, Any] = {"lists": taken["recommendations"], "truth": taken.get("truth")}
-    for name in ("users", "items", "train", "reference"):
-        laid[name] = taken.get(name)
-    checks = [
-        _repeated_key(taken[name], name, sides[name].context.names[role])
-        for name, role in DESCRIBES.items()
-        if name in taken
-    ]
+    lists, checks = taken["recommendations"], []
+    laid: dict[str, Any] = dict.fromkeys(("truth", "users", "items", "train", "reference"))
+    for name, rows in taken.items():
+        laid["lists" if name == "recommendations" else name] = rows
+        if name in DESCRIBES:
+            column = sides[name].context.names[DESCRIBES[name]]
+            checks.append(_repeated_key(rows, name, column))
     if context.folds is not None:
         _check_folds(schemas, sides, context.folds.column)
-        checks.append(_unknown_fold(taken["recommendations"], context.folds))
+        checks.append(_unknown_fold(lists, context.folds))
     if isinstance(context.reference, str):
         laid["reference"] = context.reference
-        kind = sides["recommendations"].kind
-        checks.append(_unknown_reference(taken["recommendations"], context, kind))
+        checks.append(_unknown_reference(lists, context, sides["recommendations"].kind))
     return {**laid, "checks": tuple(checks)}
 
 
@@ -423,14 +431,6 @@ def _check_folds(schemas: Mapping[str, pl.Schema], sides: Mapping[str, Side], co
         if FOLD in schema and not schema[FOLD].is_integer():
             msg = f"column {column!r} of {sides[name].title} is {schema[FOLD]}; folds are whole numbers, as a split's own are"
             raise ColumnError(msg)
-
-
-def _fill_relevance(taken: dict[str, pl.LazyFrame], given: Mapping[str, Taken]) -> None:
-    """Give every row of a truth without a relevance 1, and of a frame of which nothing is known none."""
-    main = "truth" if "truth" in taken else "recommendations"
-    if "relevance" not in given[main].collect_schema():
-        missing = pl.lit(1, pl.Int64) if main == "truth" else pl.lit(None, pl.Float64)
-        taken[main] = taken[main].with_columns(relevance=missing)
 
 
 def _repeated_key(frame: pl.LazyFrame, name: str, column: str) -> pl.LazyFrame:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
 from recframe.errors import ColumnError, RecframeError, folded, sentence, suggestion
-from recframe.frames.by_expressions import ROOT, with_made
+from recframe.frames.by_expressions import ROOT, Made, with_made
 from recframe.frames.hints import A_FRAME, NAMED, ROLES, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.kind import Taken
 from recframe.frames.kinds.lookup import kind_for
@@ -142,11 +141,19 @@ class Side:
         """
         roles = [*roles]
         numbered = "item" in roles and self.rows_are_items
-        named = {role: self.require(role) for role in roles if not (numbered and role == "item")}
-        named |= {one.inside: one.name for one in segments if one.made is None}
-        made = {one.inside: one.made for one in segments if one.made is not None}
-        roots = dict.fromkeys(chain.from_iterable(one.roots for one in made.values()))
-        read = {ROOT + root: self.root(root) or root for root in roots}
+        named: dict[str, str] = {}
+        made: dict[str, Made] = {}
+        read: dict[str, str] = {}
+        for role in roles:
+            if not (numbered and role == "item"):
+                name = self.context.names[role]
+                named[role] = name if name in self.columns else self.require(role)
+        for one in segments:
+            if one.made is None:
+                named[one.inside] = one.name
+            else:
+                made[one.inside] = one.made
+                read |= {ROOT + root: self.root(root) or root for root in one.made.roots}
         taken = self.kind.take(named | read, IDS, READ_AS_GIVEN)
         if self.context.relevance is False and "relevance" in named:
             judged = pl.col("relevance").is_not_null()
@@ -214,25 +221,23 @@ def _check_weight(context: Context) -> None:
 def roles_of(name: str, side: Side, *, judged: bool) -> list[str]:
     """Return the roles that are taken from a side."""
     context = side.context
-    propensity = ["propensity"] * (context.propensity is not None)
     if name in DESCRIBES:
-        return [DESCRIBES[name]] + ["weight"] * (name == "users" and context.weight is not None)
-    if name == "train":
-        return ["user", "item"]
-    if name == "truth":
-        return ["user", "item"] + ["relevance"] * has_relevance(side) + propensity
+        roles = [DESCRIBES[name]]
+        if name == "users" and context.weight is not None:
+            roles.append("weight")
+        return roles + fold_of(name, side)
+    roles = ["user", "item"]
     if name == "reference":  # it may have ranks where the lists have scores
-        return [
-            "user",
-            "item",
-            "rank" if side.has("rank") and not side.has("score") else order_of(side),
-        ]
-    roles = ["user", "item", order_of(side)]
-    roles += [one for one in OF_LISTS if getattr(context, one) is not None]
-    if context.truth is None and (judged or side.has("relevance")):
-        side.require("relevance")
+        roles.append("rank" if side.has("rank") and not side.has("score") else order_of(side))
+    if name == "recommendations":
+        roles.append(order_of(side))
+        roles += [one for one in OF_LISTS if getattr(context, one) is not None]
+    is_judging = name == "truth" or (name == "recommendations" and context.truth is None)
+    if is_judging and (has_relevance(side) if name == "truth" else judged or side.has("relevance")):
         roles.append("relevance")
-    return roles + (propensity if context.truth is None else [])
+    if is_judging and context.propensity is not None:
+        roles.append("propensity")
+    return roles + fold_of(name, side) if context.folds is not None else roles
 
 
 def fold_of(name: str, side: Side) -> list[str]:
@@ -279,9 +284,7 @@ def order_of(side: Side) -> Literal["rank", "score"]:
         context.truth is not None or side.has("score") or not side.has("rank")
     )
     if context.rank is None and (scored or (side.has("score") and not side.has("rank"))):
-        side.require("score")
         return "score"
-    side.require("rank")
     return "rank"
 
 

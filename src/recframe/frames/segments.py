@@ -70,6 +70,7 @@ def placed(
 ) -> tuple[Segment, ...]:
     """Return the distinct `by` columns with their places; a role and its bound column are the same."""
     found: dict[str, Segment] = {}
+    sides = {name: side for name, side in sides.items() if name in PLACES}
     for number, one in enumerate(by):
         place = _place_of_column if isinstance(one, str) else _place_of_expression
         new = place(f"segment {number}", one, sides, context)  # type: ignore[arg-type]

@@ -36,7 +36,7 @@ class ArrowStream(Protocol):
 
 def kind_for(frame: Any, title: object = "the frame") -> Kind:
     """Return a frame's kind, or raise an error that lists the supported frames."""
-    found = _kind_of(frame)
+    found = kind_of_class(type(frame))  # type: ignore[arg-type]  # a class can be hashed
     if found is None:
         loaded = "".join(f", a {one}" for one in OF_ENGINES if _is_loaded(one))
         taken = (

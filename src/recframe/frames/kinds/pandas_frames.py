@@ -180,7 +180,7 @@ def frame_of(result: pl.DataFrame, by: Mapping[str, pd.Series[Any] | None]) -> p
         [one.alias(place) for place, one in zip(places, result.get_columns(), strict=True)]
     )
     came = {place: by[name] for place, name in zip(places, names, strict=True) if name in by}
-    codes = {}
+    codes: dict[str, pl.Series] = {}
     for place, source in came.items():
         if source is not None and dtype_name(source.dtype) in OF_CATEGORIES:
             code = _codes(result[place], source)
