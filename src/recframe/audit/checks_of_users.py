@@ -40,7 +40,9 @@ def users_without_truth(data: Data) -> Findings:
 )
 def users_without_lists(data: Data) -> Findings:
     """Users with a judged row and no list, for each model."""
-    if data.of_call is not None and (data.context.universe or _have_lists(data)):
+    call = data.of_call
+    # where no metric reads relevance, users without a list are in no value
+    if call and (data.context.universe or not call.reads_relevance or _have_lists(data)):
         return
     users = data.judged_users
     if data.inputs.model:

@@ -354,7 +354,8 @@ def _cut_by_codes(judged: Judged, whole: Judged, reads: Reads, ask: Ask) -> Judg
         pairs = pairs.with_columns(number=integer_ids([pairs["user"]], _FAR)[0])
     pairs = pairs.with_columns(pl.col("number") * len(segments) + pl.col("code").cast(pl.Int64))
     names = heads(pairs.lazy(), "number", "code", "user").join(segments.lazy(), on="code")
-    properties = Precomputed(pairs=pairs.lazy(), names=names.drop("code"))
+    packs = whole.precomputed.packs
+    properties = Precomputed(pairs=pairs.lazy(), packs=packs, names=names.drop("code"))
     hits = _hits(replace(judged, precomputed=properties), reads.k, ask)
     if reads.by_hits:
         pairs = pairs.filter(may_be_among(pairs["number"], hits["number"]))
