@@ -12,7 +12,6 @@ from rich.cells import cell_len
 
 import recframe as rf
 from recframe.cli.files import markdown
-from recframe.cli.readers import ROWS_TO_INFER
 from shop_files import RECS, TRUTH, TWO, TWO_TRUTH, USERS, evaluate, failure, run, write_tables
 
 
@@ -210,7 +209,7 @@ def test_ids_of_text_files_are_text_where_those_of_another_file_are():
 
 
 def test_ids_that_are_text_only_late_in_a_csv_file_are_an_error_where_no_other_file_has_text():
-    rows = pl.DataFrame({"user": range(1, ROWS_TO_INFER + 2), "item": 1, "rank": 1}).cast(pl.String)
+    rows = pl.DataFrame({"user": range(1, 10_000 + 2), "item": 1, "rank": 1}).cast(pl.String)
     rows = rows.with_columns(
         user=pl.when(pl.col("user") == rows["user"][-1]).then(pl.lit("x")).otherwise("user")
     )

@@ -49,7 +49,6 @@ from recframe.cli.output import (
     words_of_the_shell,
 )
 from recframe.cli.over_time import changes, history, report, track
-from recframe.cli.readers import READERS, ending_of
 from recframe.cli.require import require
 from recframe.cli.splits import split
 from recframe.cli.statistics import command_of, compare, gaps, power, slices, summarize
@@ -254,7 +253,7 @@ def explain(metric: str, names: Sequence[str], **options: Any) -> None:
 
 def _is_file(name: str) -> bool:
     """Whether a word is a file, by its ending or since it is there."""
-    return ending_of(name) in READERS or "/" in name or "*" in name or Path(name).exists()
+    return files.ending_of(name) in files.KNOWN or "/" in name or "*" in name or Path(name).exists()
 
 
 INTERRUPTED, LEFT = 130, 141

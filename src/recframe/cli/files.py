@@ -1,13 +1,15 @@
-"""Files and pipes with tables, scanned lazily, and formats of results."""
+"""Files and pipes by their paths, and formats of results."""
 
 from __future__ import annotations
 
 import glob
 import os
 import re
+import shlex
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -16,23 +18,20 @@ import click
 import polars as pl
 
 from recframe.charts.table import plain
-from recframe.cli.readers import (
-    ARROW_STREAM,
-    READERS,
-    SEPARATORS,
-    TABLES,
-    Form,
-    ending_of,
-    escaped,
-    is_address,
-    is_text,
-    scan_text,
-    separator_in,
-    start_of,
-)
-from recframe.errors import RecframeError, suggestion, wrong_ending
+from recframe.errors import RecframeError, suggestion
 from recframe.frames.atomic_write import is_plain, is_utf8, led_to, opened, reason
 
+PARQUET = (".parquet", ".pq")
+TABLES = (*PARQUET, ".arrow", ".ipc", ".feather")
+"""Endings of files that hold their columns in bytes."""
+JSON = (".json", ".ndjson", ".jsonl")
+TREC = (".run", ".qrels", ".qrel")
+KNOWN = (*PARQUET, ".csv", ".tsv", *JSON, *TABLES[2:], *TREC)
+"""Endings of files that are read."""
+PACKED = (".gz", ".zst")
+STDIN = {"-": "/dev/stdin"}
+ARROW_STREAM = b"\xff\xff\xff\xff"
+"""The first bytes of an Arrow stream, which Polars reads by another call than an Arrow file."""
 STARTS = {
     b"PAR1": ".parquet",
     b"ARROW1": ".arrow",
@@ -43,36 +42,63 @@ STARTS = {
 """The first bytes of a pipe's content, with the ending of a file of it."""
 HEAD = 1 << 16
 """Bytes by which the content of a pipe is known, the first line of text among them."""
-LAID_DOWN = "recframe: places of pipes"
-"""Key of the temporary files in click's context, kept while the command runs."""
+LAID_DOWN, DECODED = "recframe: places of pipes", "recframe: decoded files"
+"""Keys of the temporary files in click's context, kept while the command runs."""
 
 
-def laid_down() -> dict[str, str]:
-    """Return the temporary files of pipes' content in this command, by path."""
+def is_address(path: str) -> bool:
+    """Return whether a path is an address, such as `s3://`, and no file of this machine."""
+    return "://" in path
+
+
+def ending_of(path: str) -> str:
+    """Return a path's ending in lower case, without that of a compression where it is a text file."""
+    name = Path(path.partition("?")[0] if is_address(path) else path)
+    outer, inner = name.suffix.lower(), Path(name.stem).suffix.lower()
+    return inner if outer in PACKED and inner and inner not in TABLES else outer
+
+
+def packing_of(path: str) -> str:
+    """Return the ending of a compression that a path has, or nothing."""
+    return next((one for one in PACKED if path.lower().endswith(one)), "")
+
+
+def _kept(key: str) -> dict[str, str]:
+    """Return places that this command keeps under a key."""
     context = click.get_current_context(silent=True)
-    return {} if context is None else context.find_root().meta.setdefault(LAID_DOWN, {})
+    return {} if context is None else context.find_root().meta.setdefault(key, {})
 
 
 def in_words(text: str) -> str:
-    """Return a message with the paths of pipes, where it has those of what was laid down."""
-    for path, place in laid_down().items():
-        text = text.replace(place, path)
+    """Return a message with the paths that a command has, where it has those of temporary files."""
+    for key in (DECODED, LAID_DOWN):
+        for path, place in _kept(key).items():
+            text = text.replace(place, path)
     return text
+
+
+def temporary(path: str, name: str) -> str:
+    """Return the place of a temporary file for the decoded text of a file."""
+    _kept(DECODED)[path] = place = str(Path(_folder()) / name)
+    return place
 
 
 def lay_down(path: str) -> None:
     """Write the content of a pipe or a stream, such as /dev/stdin, into a file, which is read in its place."""
-    if is_address(path) or path in laid_down():
+    laid_down = _kept(LAID_DOWN)
+    if is_address(path) or path in laid_down:
         return
+    source = STDIN.get(path, path)
     try:
-        target = led_to(path)
-        if is_plain(target) or (isinstance(target, Path) and target.is_dir()):
+        target = led_to(source)
+        is_read_there = is_plain(target) and path not in STDIN
+        if is_read_there or (isinstance(target, Path) and target.is_dir()):
             return
-        place = Path(_folder()) / Path(path).name
-        with opened(target, "rb") as source, place.open("wb") as file:
-            shutil.copyfileobj(source, file)
-        laid_down()[path] = str(place)
-        laid_down()[path] = str(_with_ending(place))
+        place = Path(_folder()) / Path(source).name
+        with opened(target, "rb") as stream, place.open("wb") as file:
+            shutil.copyfileobj(stream, file)
+        laid_down[path] = str(place)
+        laid_down[path] = str(_with_ending(place))
     except OSError as error:
         raise RecframeError(f"cannot read {path!r}: {reason(error)}") from None
 
@@ -87,7 +113,7 @@ def _folder() -> str:
 
 def _with_ending(place: Path) -> Path:
     """Return the place of a file under an ending that is that of its content, where it has none that is known."""
-    if ending_of(str(place)) in READERS:
+    if ending_of(str(place)) in KNOWN:
         return place
     with place.open("rb") as file:
         start = file.read(HEAD)
@@ -97,46 +123,6 @@ def _with_ending(place: Path) -> Path:
     return place.rename(f"{place}{next(known, text)}")
 
 
-OF_TABLES = (b"PAR1", b"ARROW1")
-"""Starts of files that are no text, whatever their endings."""
-NO_FORM = Form()
-_RENAMED = re.compile(r"(.+)_duplicated_\d+")
-
-
-def scan(path: str, text: Iterable[str] = (), form: Form = NO_FORM) -> pl.LazyFrame:
-    """Return a file's table as a LazyFrame; `text` names columns of a text file that are read as text, where it has them.
-
-    The path is a file, a pattern such as `recs/*.parquet` (the matching files are one table), a directory (all Parquet
-    files below it, with Hive's `column=value` folders as columns), or an address that Polars can scan, such as `s3://`.
-    `form` says how a text file is written, where its ending does not.
-
-    Raises a RecframeError for what is not there, has an unknown ending or cannot be read.
-    """
-    lay_down(path)
-    found = places(path)
-    ending = _ending(found, path, form)
-    _check_content(found[0], ending)
-    try:
-        frame = _scanned(found, path, ending, form, text)
-        schema = frame.collect_schema()
-    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
-        raise RecframeError(f"cannot read {path!r}: {first_line(error)}") from None
-    if is_text(ending, form):
-        _check_separator(schema, path, form.separator or SEPARATORS[ending], form)
-    return frame
-
-
-def _scanned(
-    found: list[str], path: str, ending: str, form: Form, text: Iterable[str]
-) -> pl.LazyFrame:
-    if is_text(ending, form):
-        return scan_text(found, form, ending, text)
-    read = READERS[ending]
-    if read is not None:
-        return read(found)
-    return pl.scan_parquet(escaped(found), hive_partitioning="=" in found[0] and found != [path])
-
-
 def first_line(error: BaseException) -> str:
     """Return an error's message in one line, without advice meant for Polars' callers."""
     line = str(error).strip().partition("\n")[0].partition(", consider passing")[0]
@@ -144,15 +130,22 @@ def first_line(error: BaseException) -> str:
 
 
 def places(path: str) -> list[str]:
-    """Return the files that a path or pattern matches."""
+    """Return the files that a path stands for.
+
+    These are a file, those that match a pattern such as `recs/*.csv`, or all Parquet files below a directory.
+    """
     if is_address(path):
         return [path]
-    place = Path(laid_down().get(path, path)).expanduser()
+    place = Path(_kept(LAID_DOWN).get(path, path)).expanduser()
     if place.is_dir():
-        found = sorted(str(file) for file in place.rglob("*.parquet") if file.is_file())
+        _check_lake(place, path)
+        below = (one.relative_to(place) for one in place.rglob("*.parquet") if one.is_file())
+        # Spark's own files begin so
+        read = (one for one in below if not any(part[0] in "._" for part in one.parts))
+        found = sorted(str(place / one) for one in read)
         missing = f"the directory {path!r} has no .parquet files; name another kind by a pattern: '{place / '*.csv'}'"
     elif place.exists():
-        return [str(place)]
+        found, missing = [str(place)], ""
     elif glob.has_magic(path):
         matches = glob.glob(str(place), recursive=True)  # noqa: PTH207  Path.glob takes no absolute pattern
         found = sorted(file for file in matches if Path(file).is_file())
@@ -166,7 +159,44 @@ def places(path: str) -> list[str]:
         raise RecframeError(
             f"cannot read {with_bytes(wrong)}: its name is not UTF-8, which Polars needs; rename it"
         )
+    for one in found:
+        _check_content(one)
     return found
+
+
+def _check_lake(folder: Path, path: str) -> None:
+    """Reject folders of tables whose Parquet files are not all in the table."""
+    signs = {"scan_delta": "_delta_log", "scan_iceberg": "metadata/*.metadata.json"}
+    for call, sign in signs.items():
+        if any(folder.glob(sign)):
+            raise RecframeError(
+                f"{path!r} is a table of versions, some of whose files count no longer; write those that do into one file "
+                f"first: pl.{call}({path!r}).sink_parquet('table.parquet')"
+            )
+
+
+ARCHIVES = {
+    b"PK\x03\x04": "a zip archive; unpack it first: unzip",
+    b"BZh": "packed by bzip2; unpack it first: bunzip2",
+    b"\xfd7zXZ": "packed by xz; unpack it first: unxz",
+}
+"""The first bytes of packed files that are not read, and what to do."""
+
+
+def _check_content(place: str) -> None:
+    """Reject archives, and binary files under another ending."""
+    with suppress(OSError), Path(place).open("rb") as file:
+        start, ending = file.read(6), ending_of(place)
+        if ending == ".xlsx":
+            raise RecframeError(f"cannot read {place!r}: save the sheet as CSV first")
+        packed = next((words for first, words in ARCHIVES.items() if start.startswith(first)), None)
+        if packed is not None:
+            raise RecframeError(f"cannot read {place!r}: it is {packed} {shlex.quote(place)}")
+        actual = {b"PAR1": ".parquet", b"ARRO": ".arrow"}.get(start[:4])
+        if actual is not None and ending in KNOWN and ending not in TABLES:
+            raise RecframeError(
+                f"cannot read {place!r}: it is no {ending} file but has the content of a {actual} file; rename it"
+            )
 
 
 def with_bytes(name: str) -> str:
@@ -183,81 +213,8 @@ def _close_file(place: Path) -> str:
     except OSError:
         return ""
     close = suggestion(place.name, names)
-    same = [name for name in names if Path(name).stem == place.stem and ending_of(name) in READERS]
+    same = [name for name in names if Path(name).stem == place.stem and ending_of(name) in KNOWN]
     return close or (f"; did you mean {min(same)!r}?" if same else "")
-
-
-def _ending(found: Sequence[str], path: str, form: Form) -> str:
-    """Return the ending that all files have, in lower case and without that of a compression."""
-    ending, *others = dict.fromkeys(map(ending_of, found))
-    if others:
-        kinds = ", ".join([ending, *others])
-        raise RecframeError(
-            f"{path!r} stands for files of several kinds ({kinds}); give a pattern of one kind"
-        )
-    if ending not in READERS and not is_text(ending, form):
-        raise RecframeError(
-            f"cannot read {path!r}: {wrong_ending(ending)}; known are {', '.join(READERS)}. If it is text "
-            "in columns, say what stands between them: --separator tab"
-        )
-    return ending
-
-
-def _check_content(place: str, ending: str) -> None:
-    """Reject binary files read as text, whose bytes Polars would take for column names."""
-    if is_address(place) or ending in TABLES:
-        return
-    try:
-        start = start_of(place)
-    except OSError as error:
-        raise RecframeError(f"cannot read {place!r}: {error.strerror}") from None
-    actual = next((STARTS[one] for one in OF_TABLES if start.startswith(one)), None)
-    if actual is not None:
-        raise RecframeError(
-            f"cannot read {place!r}: it is no {ending} file but has the content of a {actual} file; rename it"
-        )
-
-
-def _check_separator(schema: pl.Schema, path: str, separator: str, form: Form) -> None:
-    if len(schema) != 1 or form.names is not None:
-        return
-    name = next(iter(schema))
-    mark = separator_in(name)
-    if mark is not None:
-        raise RecframeError(
-            f"{path!r} has the one column {name!r}: it seems to be separated by {mark}, where {separator!r} is expected "
-            f"between columns; write --separator {mark}"
-        )
-
-
-def check_header(schema: pl.Schema, path: str, wanted: str, form: Form) -> None:
-    """Reject text files whose header is a data row or repeats a name."""
-    place = places(path)[0]
-    if form.names is not None or not is_text(ending_of(place), form):
-        return
-    if wanted not in schema and any(_is_number(name) for name in schema):
-        found = ", ".join(_RENAMED.sub(r"\1", name) for name in schema)
-        raise RecframeError(
-            f"{path!r} seems to have no header line, as its first line is {found!r}; name its columns: "
-            "--header user,item,rank"
-        )
-    # as Polars renames the second of two columns of one name
-    twice = next(
-        (one[1] for one in map(_RENAMED.fullmatch, schema) if one and one[1] in schema), None
-    )
-    if twice is not None:
-        raise RecframeError(
-            f"{path!r} has two columns named {twice!r}; drop or rename one of them. If its first line is no header, name the "
-            "columns: --header user,item,rank"
-        )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def markdown(frame: pl.DataFrame) -> str:

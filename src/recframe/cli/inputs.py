@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -24,8 +24,10 @@ from recframe.cli.output import (
     noted,
     words_of_the_shell,
 )
-from recframe.cli.readers import READERS, ROWS_TO_INFER, ending_of, is_text
-from recframe.cli.values import form_of
+from recframe.cli.readers import FramePart, Table, is_text, reading_of, table_of
+from recframe.cli.text_dtypes import HEAD, Role, typed
+from recframe.cli.text_files import Form, TextPart, check_is_header
+from recframe.cli.values import FORM_OPTIONS, OF_LISTS, form_of
 from recframe.engines.memory_bound import default_memory
 from recframe.errors import RecframeError, plan_errors
 from recframe.frames.hints import FrameOf
@@ -36,8 +38,10 @@ Paths: TypeAlias = dict[str, str]
 Frames: TypeAlias = dict[str, pl.LazyFrame]
 """The files of a command, and their tables, by their names."""
 DEFAULT_K = 10
-JUDGED = ("truth", "train")
+JUDGED = ("truth", "train", "log")
 """Files with the items that users liked, in no order."""
+ONLY_NAMED = ("weight", "time")
+"""Roles whose columns are read only where they are named."""
 
 
 def paths_of(recs: str, truth: str | None, options: Options) -> Paths:
@@ -52,47 +56,100 @@ def paths_of(recs: str, truth: str | None, options: Options) -> Paths:
 def _names_a_model(options: Options) -> bool:
     """Return whether --reference is the name of a model, and no file."""
     reference = options["reference"]
-    is_file = reference is None or ending_of(reference) in READERS or Path(reference).exists()
+    is_file = (
+        reference is None or files.ending_of(reference) in files.KNOWN or Path(reference).exists()
+    )
     return bool(options["model"]) and not is_file
 
 
-def scanned(paths: Paths, options: Options) -> Frames:
-    """Return the tables of all files; a file that was given twice is one table.
+def scan(path: str) -> pl.LazyFrame:
+    """Return the table of a path, whose columns have the dtypes of their values."""
+    files.lay_down(path)
+    return typed({path: table_of(path, files.places(path))}, {path: {}})[path]
 
-    Ids are read as text from all text files where those of one file are text.
-    """
+
+def scanned(paths: Paths, options: Options) -> Frames:
+    """Return the tables of all files, with dtypes that match; a file that was given twice is one table."""
     for path in paths.values():
         files.lay_down(path)
     _check_text(paths, options)
-    columns = columns_of(options)
-    frames = {name: _scanned(name, path, [], options) for name, path in paths.items()}
-    schemas = {name: frame.collect_schema() for name, frame in frames.items()}
-    ids = [columns.get(one, one) for one in ("user", "item")]
-    dtypes = [column for schema in schemas.values() for column in schema.items()]
-    text = [one for one in ids if (one, pl.String()) in dtypes]
-    for name, schema in schemas.items():
-        numbers = [one for one in text if schema.get(one, pl.String) != pl.String]
-        if numbers and _is_text(name, paths[name], options):
-            frames[name] = _scanned(name, paths[name], text, options)
-    if "truth" in paths and paths["truth"] == paths.get("recs"):
-        frames["truth"] = frames["recs"]
-    return frames
+    is_twice = "truth" in paths and paths["truth"] == paths.get("recs")
+    read = {name: path for name, path in paths.items() if not (is_twice and name == "truth")}
+    roles = {name: _roles(name, options, is_judged=len(paths) == 1 or is_twice) for name in read}
+    tables = {name: _table(name, path, options, [*roles[name]]) for name, path in read.items()}
+    frames = typed(tables, roles)
+    return frames | ({"truth": frames["recs"]} if is_twice else {})
 
 
-def _scanned(name: str, path: str, text: Sequence[str], options: Options) -> pl.LazyFrame:
-    """Return the table of a file, whose columns of `text` are read as text."""
-    columns = columns_of(options)
+def _roles(name: str, options: Options, *, is_judged: bool) -> dict[str, Role]:
+    """Return what the columns of a file are for that the call reads."""
+    named = columns_of(options)
+    is_list = name in {"recs", "reference"}
+    ids = ["user", "item", *(role for role in ("model", "training") if is_list and role in named)]
+    numbers = ["rank", "score"] if is_list else []
+    if is_judged or name in JUDGED:
+        numbers += ["relevance", "propensity"]
+    if name == "users" and "weight" in named:
+        numbers.append("weight")
+    segments = [*(options.get("by") or ()), *filter(None, [options.get("cluster")])]
+    roles: dict[str, Role] = dict.fromkeys(
+        [*(named.get(role, role) for role in ids), *segments], "id"
+    )
+    return roles | dict.fromkeys([named.get(role, role) for role in numbers], "number")
+
+
+def _table(name: str, path: str, options: Options, read: Sequence[str]) -> Table:
+    """Return the table of a file under the names of all files, with a row for each item; columns to `read` are in all parts."""
+    columns, form = columns_of(options), form_of(name, options)
+    of_users = rf.from_truth if name in JUDGED else rf.from_lists
+    table = _renamed(name, table_of(path, files.places(path), form, of_users), options)
     user, item, rank, score = (columns.get(one, one) for one in ("user", "item", "rank", "score"))
-    form = form_of(name, options["separator"], options["header"])
-    mark = _mark_of(name, options["lists_separator"])
-    frame = files.scan(path, text if mark is None else [*text, *_listed(name, columns)], form)
-    schema = frame.collect_schema()
-    files.check_header(schema, path, item if name == "items" else user, form)
-    if mark is not None:
-        return _in_long_form(name, frame, mark, columns)
+    _check_header(table, item if name == "items" else user, form)
+    lacking = next((column for column in read if column in table.lacking), None)
+    if lacking is not None:
+        raise RecframeError(
+            f"{table.lacking[lacking]!r} has no column {lacking!r}, which other files of {path!r} have; give files of the same "
+            "columns"
+        )
+    schema, mark = table.schema, _mark_of(name, options["lists_separator"])
+    lists = next((one for one in (item, f"{item}s") if one in schema), None)
+    if lists is not None and name in OF_LISTS:
+        if isinstance(schema[lists], pl.List | pl.Array):
+            return _in_long_form(name, table, None, columns)
+        if mark is not None:
+            return _in_long_form(name, table, mark, columns)
+    if lists is None and name in OF_LISTS and "item" in options["columns"]:
+        raise RecframeError(
+            f"{path!r} has no column {item!r}. It has {listed(schema)}. Name the column of the items: --columns item=NAME, or in this "
+            f"file alone --columns {name}=item=NAME"
+        )
     if name == "recs" and not {rank, score} & set(schema):
         _check_is_long(schema, path, item, rank)
-    return frame
+    return table
+
+
+def _renamed(name: str, table: Table, options: Options) -> Table:
+    """Return a file's table under the names that the columns have in all files."""
+    columns, own = columns_of(options), options["columns"].of_files.get(name, {})
+    missing = next((column for column in own.values() if column not in table.schema), None)
+    if missing is not None:
+        raise RecframeError(
+            f"{table.path!r} has no column {missing!r}. It has {listed(table.schema)}; --columns {name}=ROLE=NAME takes one of "
+            "them"
+        )
+    names = {column: columns.get(role, role) for role, column in own.items()}
+    if files.ending_of(files.places(table.path)[0]) in (*files.TREC, ".json"):
+        # TREC files and dictionaries of users have no names of their own
+        names |= {role: columns[role] for role in columns if columns[role] not in table.schema}
+    return table.renamed({one: shown for one, shown in names.items() if one != shown})
+
+
+def _check_header(table: Table, wanted: str, form: Form) -> None:
+    """Reject text files whose first line is a row, and no header."""
+    is_text = any(isinstance(part, TextPart) for part in table.parts)
+    if not is_text or form.names is not None or wanted in table.schema:
+        return
+    check_is_header(table.path, table.schema)
 
 
 def _check_is_long(schema: pl.Schema, path: str, item: str, rank: str) -> None:
@@ -111,35 +168,34 @@ def _mark_of(name: str, marks: dict[str, str]) -> str | None:
     return marks.get(name, marks.get("") if name in {"recs", "truth", "reference"} else None)
 
 
-def _listed(name: str, columns: dict[str, str]) -> list[str]:
-    """Return the columns that may have lists in text, which of one id each are numbers to a reader."""
-    number = "relevance" if name in JUDGED else "score"
-    names = [columns.get(role, role) for role in ("item", number)]
-    return [*names, *(f"{one}s" for one in names)]
-
-
-def _in_long_form(name: str, frame: pl.LazyFrame, mark: str, columns: Paths) -> pl.LazyFrame:
-    """Return a file of lists with a row for each item, or say that it has these already."""
+def _in_long_form(name: str, table: Table, mark: str | None, columns: Paths) -> Table:
+    """Return a table of lists with a row for each item, or say that it has these already."""
     names = {one: columns.get(one, one) for one in ("user", "item")} | {"separator": mark}
-    if name in JUDGED:
-        return rf.from_truth(frame, columns.get("relevance"), **names)
     rank, score = (columns.get(role, role) for role in ("rank", "score"))
-    if rank in frame.collect_schema():
+    if name in JUDGED:
+        read = partial(rf.from_truth, relevance=columns.get("relevance"), **names)
+    elif rank in table.schema:
         raise RecframeError(
             f"{FrameOf('recommendations' if name == 'recs' else name)} has a rank {rank!r} in each row, so that it has no "
             "lists in text; say which file has: --lists-separator truth=' '"
         )
-    read = partial(rf.from_lists, score=score, **names)
-    with noted():
-        # the first rows show what a LazyFrame does not, such as a mark that no text has
-        read(frame.head(ROWS_TO_INFER).collect())
+    else:
+        read = partial(rf.from_lists, score=score, **names)
+    frame = table.scan()
+    if name not in JUDGED:
+        with noted(), reading_of(table.path, table.parts):
+            # the first rows show what a LazyFrame does not, such as a mark that no text has
+            read(frame.head(HEAD).collect())
     long: pl.LazyFrame = read(frame)
-    return long
+    texts = [column for column, dtype in long.collect_schema().items() if dtype == pl.String]
+    is_text = mark is not None or not table.is_binary
+    written = [one for one in texts if one in table.written or (is_text and one == names["item"])]
+    return replace(table, parts=[FramePart((table.path,), lambda _: long, written)])
 
 
 def _check_text(paths: Paths, options: Options) -> None:
     """Say so where an option for text files is for a file that is none, or where there is no text file at all."""
-    for option in ("header", "separator"):
+    for option in FORM_OPTIONS:
         for name in options[option]:
             named = {one: path for one, path in paths.items() if name in {"", one}}
             if not named:
@@ -154,14 +210,15 @@ def _check_text(paths: Paths, options: Options) -> None:
 
 
 def _is_text(name: str, path: str, options: Options) -> bool:
-    form = form_of(name, options["separator"], options["header"])
-    return is_text(ending_of(files.places(path)[0]), form)
+    return is_text(files.ending_of(files.places(path)[0]), form_of(name, options))
 
 
 def columns_of(options: Options) -> dict[str, Any]:
     """Return the names of columns by their roles."""
     named = {role: options[role] for role in ("model", "training") if options.get(role)}
-    return {**options["columns"], **named}
+    of_files = options["columns"].of_files.values()
+    only_named = {role: role for of_file in of_files for role in of_file if role in ONLY_NAMED}
+    return {**only_named, **options["columns"], **named}
 
 
 def bound(frames: Mapping[str, Any], options: Options) -> Any:
@@ -210,11 +267,7 @@ def reading() -> Iterator[None]:
         with plan_errors():
             yield
     except (pl.exceptions.PolarsError, OSError) as error:
-        text = files.first_line(error)
-        hint = ""
-        if "could not parse" in text:
-            hint = f"; the first {ROWS_TO_INFER} rows are otherwise. Write Parquet"
-        raise rf.DataError(f"the files cannot be read: {text}{hint}") from None
+        raise rf.DataError(f"the files cannot be read: {files.first_line(error)}") from None
     finally:
         timer.cancel()
         if shown.live.is_started:

@@ -17,9 +17,11 @@ from recframe.cli.values import (
     complete_metrics,
     complete_profiles,
     cutoffs_of,
+    encodings,
     headers,
     list_separators,
     metrics_of,
+    one_of,
     one_truth,
     roles_of,
     separators,
@@ -290,8 +292,9 @@ SIDES = declared(
 OF_TABLES = declared(
     _several(
         "--columns",
-        f"The names of your columns, in all files, where they differ from the roles: {', '.join(NAMED_COLUMNS)}.",
-        "ROLE=NAME",
+        f"The names of your columns, where they differ from the roles: {', '.join(NAMED_COLUMNS)}; in all files, or for "
+        "one of them truth=item=article_id.",
+        "[FILE=]ROLE=NAME",
         roles_of,
     ),
     _several(
@@ -303,9 +306,28 @@ OF_TABLES = declared(
     ),
     _several(
         "--separator",
-        "The separator of columns in text files, such as ';' or tab, whatever their ending.",
+        "The separator of columns in text files, such as ';', tab or '::', whatever their ending.",
         "[FILE=]MARK",
         separators,
+    ),
+    _several(
+        "--encoding",
+        "The encoding of text files that are not UTF-8, such as latin-1.",
+        "[FILE=]NAME",
+        encodings,
+    ),
+    _several(
+        "--decimal",
+        "The sign before the decimals in text files, point or comma.",
+        "[FILE=]SIGN",
+        partial(one_of, {"point": ".", "comma": ","}),
+    ),
+    _several(
+        "--quotes",
+        "Whether quotes hold a value together in text files, yes or no.  [default: yes where commas or semicolons separate "
+        "columns, or the first line has quotes]",
+        "[FILE=]WORD",
+        partial(one_of, {"yes": True, "no": False}),
     ),
     _several(
         "--lists-separator",

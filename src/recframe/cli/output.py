@@ -25,7 +25,6 @@ from rich.text import Text
 import recframe as rf
 from recframe.cli import files
 from recframe.cli.files import BINARY, ENDINGS, FORMATS, WRITERS
-from recframe.cli.readers import is_address
 from recframe.errors import CUT, RecframeError, readable, visible, wrong_ending
 from recframe.frames import atomic_write, hints
 from recframe.frames.hints import InShell
@@ -480,7 +479,7 @@ def check_output(path: str | None, form: str | None, inputs: Iterable[str] = ())
 def check_place(path: str, inputs: Iterable[str]) -> None:
     """Say that there is no such directory, or that an input would be overwritten."""
     target = Path(path).expanduser()
-    read = (place for name in inputs if not is_address(name) for place in files.places(name))
+    read = (place for name in inputs if not files.is_address(name) for place in files.places(name))
     reason = None
     if not target.parent.is_dir():
         reason = f"there is no directory {str(target.parent)!r}"

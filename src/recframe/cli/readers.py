@@ -1,183 +1,304 @@
-"""Readers of file kinds by ending: tables, text, JSON, TREC."""
+"""Readers of files by their endings: text, Parquet, Arrow, JSON and TREC, each as tables of parts."""
 
 from __future__ import annotations
 
-import glob
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import partial
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
+from typing import Any, TypeAlias
+from urllib.parse import unquote
 
 import polars as pl
 
 import recframe as rf
-from recframe.errors import RecframeError
+from recframe.cli.files import (
+    ARROW_STREAM,
+    JSON,
+    KNOWN,
+    PARQUET,
+    TABLES,
+    TREC,
+    ending_of,
+    first_line,
+    is_address,
+)
+from recframe.cli.text_files import NOTHING, SEPARATORS, Form, TextPart, escaped, text_parts
+from recframe.errors import RecframeError, plan_errors, wrong_ending
 
-ARROW_STREAM = b"\xff\xff\xff\xff"
-"""The first bytes of an Arrow stream, which Polars reads by another call than an Arrow file."""
-
-
-def start_of(place: str) -> bytes:
-    """Return the first bytes of a file, which identify its format."""
-    with Path(place).open("rb") as file:
-        return file.read(6)
-
-
-# Ids are often numbers for a long while before the first text comes; Polars' own 100 rows decide too early.
-ROWS_TO_INFER = 10_000
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
-COMPRESSED = (".gz", ".zst")
-
-Scan = Callable[[list[str]], pl.LazyFrame]
+NO_FORM = Form()
 
 
 @dataclass(frozen=True)
-class Form:
-    """The form of a text file: its separator, and names of columns where it has no header line."""
+class FramePart:
+    """Files of the same columns, which are scanned with their dtypes."""
 
-    separator: str | None = None
-    names: tuple[str, ...] | None = None
+    places: tuple[str, ...]
+    frame: Callable[[Sequence[str]], pl.LazyFrame]
+    written: Sequence[str] = ()
+    """The columns whose values are text of whatever dtype, such as keys of Hive folders."""
+
+    def renamed(self, names: Mapping[str, str]) -> FramePart:
+        """Return the same files with other names of columns; a column of a name that is taken is left out."""
+
+        def frame(places: Sequence[str]) -> pl.LazyFrame:
+            rows = self.frame(places)
+            taken = [one for one in rows.collect_schema() if one in names.values()]
+            return rows.drop(one for one in taken if one not in names).rename(names, strict=False)
+
+        written = [
+            names.get(one, one) for one in self.written if one in names or one not in names.values()
+        ]
+        return replace(self, frame=frame, written=written)
+
+    def scan(
+        self, dtypes: Mapping[str, pl.DataType] = NOTHING, places: Sequence[str] = ()
+    ) -> pl.LazyFrame:
+        """Return the rows."""
+        del dtypes
+        return self.frame(places or self.places)
 
 
-def is_address(path: str) -> bool:
-    """Return whether a path is an address, such as `s3://`, and no file of this machine."""
-    return "://" in path
+Part: TypeAlias = TextPart | FramePart
 
 
-def ending_of(path: str) -> str:
-    """Return a path's ending in lower case, without that of a compression where it is a text file."""
-    name = Path(path.partition("?")[0] if is_address(path) else path)
-    outer, inner = name.suffix.lower(), Path(name.stem).suffix.lower()
-    return inner if outer in COMPRESSED and inner and inner not in TABLES else outer
+@dataclass(frozen=True)
+class Table:
+    """The rows of a path: files of one kind, by the columns that all of them have."""
+
+    path: str
+    parts: Sequence[Part]
+    is_binary: bool = False
+    """Whether its columns have dtypes of their own, which are not to be changed."""
+    decimal: str = field(default=".")
+
+    @cached_property
+    def lacking(self) -> dict[str, str]:
+        """The columns that some parts have, with a file of a part that has them not."""
+        columns = [part.scan().collect_schema().names() for part in self.parts]
+        names = dict.fromkeys(name for found in columns for name in found)
+        parts = [*zip(self.parts, columns, strict=True)]
+        return {
+            name: part.places[0] for name in names for part, found in parts if name not in found
+        }
+
+    @cached_property
+    def schema(self) -> pl.Schema:
+        """The dtypes of its columns, those of text files String."""
+        return self.scan().collect_schema()
+
+    @property
+    def written(self) -> list[str]:
+        """The columns of text, whose dtypes their values decide."""
+        names = {name for part in self.parts for name in part.written}
+        return [name for name, dtype in self.schema.items() if name in names and dtype == pl.String]
+
+    def renamed(self, names: Mapping[str, str]) -> Table:
+        """Return the table with other names of columns."""
+        return replace(self, parts=[part.renamed(names) for part in self.parts])
+
+    def scan(self, dtypes: Mapping[str, pl.DataType] = NOTHING) -> pl.LazyFrame:
+        """Return the rows in the common dtypes of all parts, with those of `dtypes` where Polars reads them so."""
+        parts = [part.scan(dtypes) for part in self.parts]
+        if len(parts) == 1:
+            return parts[0]
+        names = [name for name in parts[0].collect_schema() if name not in self.lacking]
+        return pl.concat([part.select(names) for part in parts], how="vertical_relaxed")
+
+    def first(
+        self, column: str, is_searched: Callable[[pl.Expr], pl.Expr]
+    ) -> tuple[str, int, object]:
+        """Return the file, the row and the value of the first value that is searched for."""
+        for part in self.parts:
+            for place in part.places:
+                rows = part.scan(places=[place]).select(value=column).with_row_index("row", 1)
+                found = rows.filter(is_searched(pl.col("value"))).head(1).collect()
+                if len(found):
+                    row, value = found.row(0)
+                    return place, row, value
+        return self.path, 0, None
+
+
+def table_of(
+    path: str,
+    places: Sequence[str],
+    form: Form = NO_FORM,
+    of_users: Callable[[Any], pl.DataFrame] = rf.from_lists,
+) -> Table:
+    """Return the table of a path's files; `of_users` reads a dictionary of users' items, as JSON has it.
+
+    Raises a RecframeError for files of several kinds, of an unknown ending, and for those that cannot be read.
+    """
+    ending = _ending(places, path, form)
+    with reading_of(path):
+        if is_text(ending, form):
+            return Table(path, text_parts(path, places, form, ending), decimal=form.decimal)
+        if ending == ".json":
+            return Table(path, _parts(places, partial(_json, of_users=of_users)))
+        if ending in JSON:
+            return Table(path, _parts(places, _ndjson))
+        if ending in TREC:
+            return Table(path, _parts(places, partial(_trec, is_named=len(places) > 1)))
+        keys = {} if [path] == [*places] else {place: _keys(place) for place in places}
+        read = _parquet if ending in PARQUET else _ipc
+        return Table(path, _binary_parts(places, read, keys), is_binary=True)
 
 
 def is_text(ending: str, form: Form) -> bool:
-    """Return whether files of an ending are read as text in columns: those of any other, if it is said what separates them."""
-    return ending in SEPARATORS or (form.separator is not None and ending not in READERS)
+    """Return whether files of an ending are text in columns: those of any other too, where their separator is given."""
+    return ending in SEPARATORS or (form.separator is not None and ending not in (*TABLES, *JSON))
 
 
-def scan_text(places: list[str], form: Form, ending: str, text: Iterable[str]) -> pl.LazyFrame:
-    """Return the table of text files; `text` names columns that are read as text, where the table has them."""
-    separator = form.separator or SEPARATORS[ending]
-    read = partial(
-        pl.scan_csv,
-        escaped(places),
-        separator=separator,
-        infer_schema_length=ROWS_TO_INFER,
-        has_header=form.names is None,
-    )
-    schema = read().collect_schema()
-    names = {name: name for name in schema}
-    if form.names is not None:
-        _check_names(form.names, places[0], separator)
-        names = {name: column for column, name in zip(schema, form.names, strict=False) if name}
-    overrides = {names[name]: pl.String() for name in text if name in names}
-    frame = read(schema_overrides=overrides)
-    if form.names is None:
-        return frame
-    return frame.select(pl.col(column).alias(name) for name, column in names.items())
-
-
-def _check_names(names: Sequence[str], place: str, separator: str) -> None:
-    """Say that there are more names than columns, or a header line."""
-    first = pl.read_csv(
-        escaped([place])[0] if is_address(place) else place,
-        separator=separator,
-        has_header=False,
-        infer_schema=False,
-        n_rows=1,
-    )
-    found = [(value or "").strip() for value in first.row(0)]
-    if len(names) > len(found):
-        mark = separator_in(found[0])
+def _ending(places: Sequence[str], path: str, form: Form) -> str:
+    """Return the ending that all files have, in lower case and without that of a compression."""
+    ending, *others = dict.fromkeys(map(ending_of, places))
+    if others:
+        kinds = ", ".join([ending, *others])
         raise RecframeError(
-            f"{place!r} has {len(found)} column{'s' * (len(found) != 1)} with {separator!r} between, "
-            f"but --header names {len(names)}: {', '.join(names)}"
-            + (f"; write --separator {mark}" if mark else "")
+            f"{path!r} stands for files of several kinds ({kinds}); give a pattern of one kind"
         )
-    if any(name and name == value for name, value in zip(names, found, strict=False)):
+    if ending not in KNOWN and not is_text(ending, form):
         raise RecframeError(
-            f"{place!r} has a header line, {separator.join(found)!r}; leave out --header, or say which file has none: "
-            f"--header recs={','.join(names)}"
+            f"cannot read {path!r}: {wrong_ending(ending)}; known are {', '.join(KNOWN)}. If it is text "
+            "in columns, say what stands between them: --separator tab"
         )
+    return ending
 
 
-def separator_in(text: str) -> str | None:
-    """Return the likely column separator of a text, in an option's notation."""
-    found = next((mark for mark in ",;\t|" if mark in text), None)
-    return None if found is None else "tab" if found == "\t" else repr(found)
+def _parts(places: Sequence[str], read: Callable[[str], pl.LazyFrame]) -> list[FramePart]:
+    """Return a part for each file that has columns, whose texts are as written."""
+    parts = []
+    for place in places:
+        rows = read(place)
+        written = [name for name, dtype in rows.collect_schema().items() if dtype == pl.String]
+        parts.append(FramePart((place,), _same(rows), written))
+    return [part for part in parts if part.scan().collect_schema()] or parts
 
 
-def escaped(places: Sequence[str]) -> list[str]:
-    """Return paths with glob patterns escaped, for Polars."""
-    return [place if is_address(place) else glob.escape(place) for place in places]
+def _same(rows: pl.LazyFrame) -> Callable[[Sequence[str]], pl.LazyFrame]:
+    """Return the frame of files that are read already."""
+    return lambda _: rows
 
 
-def _scan_json(places: list[str]) -> pl.LazyFrame:
-    return pl.concat([_scan_one_json(place) for place in places])
+# Parquet and Arrow
 
 
-def _scan_one_json(place: str) -> pl.LazyFrame:
-    """Return the rows of a JSON file: a list of them, or one in each line."""
+def _binary_parts(
+    places: Sequence[str],
+    read: Callable[..., pl.LazyFrame],
+    keys: Mapping[str, Mapping[str, str | None]],
+) -> list[FramePart]:
+    """Return a part for the files of each schema, and of the same keys of Hive folders."""
+    groups: dict[Any, list[str]] = {}
+    for place in places:
+        of_file = read([place]).collect_schema()
+        groups.setdefault((*of_file.items(), None, *keys.get(place, {}).items()), []).append(place)
+    parts = []
+    for found in groups.values():
+        values = keys.get(found[0], {})
+
+        def frame(places: Sequence[str], values: Mapping[str, str | None] = values) -> pl.LazyFrame:
+            columns = {name: pl.lit(value, dtype=pl.String) for name, value in values.items()}
+            return read(places).with_columns(**columns)
+
+        parts.append(FramePart(tuple(found), frame, [*values]))
+    return parts
+
+
+def _keys(place: str) -> dict[str, str | None]:
+    """Return the columns that Hive's folders of a file are, `column=value`."""
+    found = (re.fullmatch("([^=]+)=(.*)", one) for one in Path(place).parent.parts)
+    pairs = {unquote(one[1]): unquote(one[2]) for one in found if one}
+    return {
+        name: None if value == "__HIVE_DEFAULT_PARTITION__" else value
+        for name, value in pairs.items()
+    }
+
+
+def _parquet(places: Sequence[str]) -> pl.LazyFrame:
+    return pl.scan_parquet(escaped(places), hive_partitioning=False)
+
+
+def _ipc(places: Sequence[str]) -> pl.LazyFrame:
+    if len(places) > 1:
+        return pl.concat([_ipc([place]) for place in places])
+    if not is_address(places[0]):
+        with Path(places[0]).open("rb") as file:
+            if file.read(4) == ARROW_STREAM:
+                return pl.read_ipc_stream(places[0]).lazy()
+    return pl.scan_ipc(escaped(places))
+
+
+# JSON and TREC
+
+
+def _ndjson(place: str) -> pl.LazyFrame:
+    return pl.scan_ndjson(escaped([place]), infer_schema_length=None)
+
+
+def _json(place: str, of_users: Callable[[Any], pl.DataFrame]) -> pl.LazyFrame:
+    """Return the rows of a JSON file: a list of them, one in each line, or a dictionary of users' items."""
     if is_address(place):
-        raise RecframeError(
-            f"cannot read {place!r}: .json is read from files alone; write NDJSON or Parquet"
-        )
+        msg = f"cannot read {place!r}: .json is read from files alone; write NDJSON or Parquet"
+        raise RecframeError(msg)
     try:
         frame = pl.read_json(place, infer_schema_length=None)
     except pl.exceptions.ComputeError as error:
         try:
-            frame = pl.read_ndjson(place, infer_schema_length=None)
+            return _ndjson(place).collect().lazy()
         except (pl.exceptions.PolarsError, OSError):
             raise error from None
-    if pl.Struct in frame.dtypes:
+    if frame.height != 1 or not all(dtype.is_nested() for dtype in frame.dtypes):
+        return frame.lazy()
+    users = frame.row(0, named=True)
+    if not ROLES.isdisjoint(users) or all("0" in found for found in users.values()):
         raise RecframeError(
             f'cannot read {place!r}: it is no list of rows such as [{{"user": 1, "item": 2, "rank": 1}}]; pandas writes '
             "one with to_json(orient='records')"
         )
-    return frame.lazy()
+    return of_users(users).lazy()
 
 
-def _scan_trec(places: list[str], scan: Callable[[str], pl.LazyFrame]) -> pl.LazyFrame:
-    """Return TREC files as one table; of several runs with a column `model`, which has each file's name."""
-    frames = []
-    for place in places:
-        if is_address(place):
-            raise RecframeError(f"cannot read {place!r}: TREC files are read from files alone")
-        frame = scan(place)
-        if "rank" in frame.collect_schema() and len(places) > 1:
-            # a file's name without its endings
-            name = Path(place).name.removesuffix(".gz").rpartition(".")[0]
-            frame = frame.with_columns(model=pl.lit(name))
-        frames.append(frame)
-    return pl.concat(frames)
+ROLES = {"user", "item", "items", "rank", "relevance"}
+"""Names by which a JSON dictionary is one of columns, and not of users."""
 
 
-def _scan_ndjson(places: list[str]) -> pl.LazyFrame:
-    return pl.scan_ndjson(escaped(places), infer_schema_length=ROWS_TO_INFER)
+def _trec(place: str, *, is_named: bool) -> pl.LazyFrame:
+    """Return the rows of a TREC file; of a run among several with a column `model`, which has the file's name."""
+    if is_address(place):
+        msg = f"cannot read {place!r}: TREC files are read from files alone"
+        raise RecframeError(msg)
+    if ending_of(place) != ".run":
+        return rf.scan_trec_qrels(place)
+    name = Path(place).name.removesuffix(".gz").rpartition(".")[0]
+    rows = rf.scan_trec_run(place)
+    return rows.with_columns(model=pl.lit(name)) if is_named else rows
 
 
-def _scan_ipc(places: list[str]) -> pl.LazyFrame:
-    return pl.concat([_scan_one_ipc(place) for place in places])
+# Errors
 
 
-def _scan_one_ipc(place: str) -> pl.LazyFrame:
-    if not is_address(place) and start_of(place).startswith(ARROW_STREAM):
-        return pl.read_ipc_stream(place).lazy()
-    return pl.scan_ipc(escaped([place]))
-
-
-PARQUET = (".parquet", ".pq")
-TABLES = (*PARQUET, ".arrow", ".ipc", ".feather")
-"""Endings of files that hold their columns in bytes."""
-READERS: dict[str, Scan | None] = {
-    **dict.fromkeys((*PARQUET, *SEPARATORS)),
-    ".json": _scan_json,
-    ".ndjson": _scan_ndjson,
-    ".jsonl": _scan_ndjson,
-    **dict.fromkeys(TABLES[2:], _scan_ipc),
-    ".run": partial(_scan_trec, scan=rf.scan_trec_run),
-    ".qrels": partial(_scan_trec, scan=rf.scan_trec_qrels),
-    ".qrel": partial(_scan_trec, scan=rf.scan_trec_qrels),
+REMEDIES = {
+    "invalid utf-8": "it is no UTF-8; write its encoding, such as --encoding latin-1, or convert it",
+    "could not parse": "a value is no number; write Parquet",
 }
-"""Readers of files by their endings; Parquet and text are read with what a command says of them, see `files.scan`."""
+"""What to write, by the words of Polars' errors."""
+
+
+@contextmanager
+def reading_of(path: str, parts: Sequence[Part] = ()) -> Iterator[None]:
+    """Turn errors of reading into sentences with the file, the line where it is known, and the remedy."""
+    try:
+        with plan_errors():
+            yield
+    except (pl.exceptions.PolarsError, OSError, EOFError, UnicodeError) as error:
+        found = first_line(error)
+        if "more fields" in found:
+            for part in parts:
+                if isinstance(part, TextPart):
+                    part.check_lines(short_ones=False)
+        why = next((remedy for words, remedy in REMEDIES.items() if words in found), found)
+        msg = f"cannot read {path!r}: {why}"
+        raise RecframeError(msg) from None

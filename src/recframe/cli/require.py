@@ -16,7 +16,7 @@ import polars as pl
 import recframe as rf
 from recframe.cli import files
 from recframe.cli.files import FORMATS
-from recframe.cli.inputs import on_files, paths_of
+from recframe.cli.inputs import on_files, paths_of, scan
 from recframe.cli.options import (
     COLUMNS,
     DESCRIBED,
@@ -41,7 +41,6 @@ from recframe.cli.output import (
     say,
     say_written,
 )
-from recframe.cli.readers import READERS, ending_of
 from recframe.cli.statistics import shown as show
 from recframe.errors import RecframeError
 from recframe.frames import atomic_write
@@ -231,9 +230,9 @@ def as_not_judged() -> Iterator[None]:
 def _earlier(options: Options) -> pl.DataFrame | pl.LazyFrame | None:
     """Return an earlier result, if --reference is one and no table of lists, and take it off the options."""
     path = options["reference"]
-    if path is None or not (ending_of(path) in READERS or Path(path).exists()):
+    if path is None or not (files.ending_of(path) in files.KNOWN or Path(path).exists()):
         return None
-    found = files.scan(path)
+    found = scan(path)
     columns = {*found.collect_schema()}
     if not {"metric", "value"} <= columns:
         return None

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
+from collections.abc import Mapping
 from datetime import datetime
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
 import recframe as rf
-from recframe.cli.readers import Form
+from recframe.cli.text_files import Form
 from recframe.errors import RecframeError, suggestion
 from recframe.frames.hints import NAMED_COLUMNS
 from recframe.frames.options import MinRelevance
@@ -21,6 +23,7 @@ from recframe.tracking.histories import moment
 
 Values: TypeAlias = tuple[str, ...]
 """The texts of an option that may be repeated."""
+_Value = TypeVar("_Value")
 
 
 def values_of(values: Values) -> list[str]:
@@ -54,20 +57,33 @@ def cutoffs_of(values: Values) -> list[int]:
     return [int(name) for name in names]
 
 
-def roles_of(values: Values) -> dict[str, str]:
-    """Return the names of columns by their roles."""
-    columns = {}
+class Columns(dict[str, str]):
+    """The names of columns by their roles; those of one file by its name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.of_files: dict[str, dict[str, str]] = {}
+
+
+def roles_of(values: Values) -> Columns:
+    """Return the names of columns by their roles, in all files or in one."""
+    columns = Columns()
     for pair in values_of(values):
         role, equals, name = pair.partition("=")
+        named: dict[str, str] = columns
+        if role in FILES and "=" in name:
+            named = columns.of_files.setdefault(role, {})
+            role, _, name = name.partition("=")
         if not equals or not name:
             raise click.BadParameter(
-                f"{pair!r} is no role=name; write for example user=user_id,item=movie_id"
+                f"{pair!r} is no role=name; write for example user=user_id,item=movie_id, or for one file "
+                "truth=item=article_id"
             )
         if role not in NAMED_COLUMNS:
             raise click.BadParameter(
                 f"unknown role {role!r}{suggestion(role, NAMED_COLUMNS)}; the roles are {', '.join(NAMED_COLUMNS)}"
             )
-        columns[role] = name
+        named[role] = name
     return columns
 
 
@@ -115,14 +131,36 @@ def by_files(values: Values) -> dict[str, str]:
 def separators(values: Values) -> dict[str, str]:
     """Return the column separators of text files, by file."""
     found = by_files(values)
-    for name, value in found.items():
-        mark = (WORDS | {"\\t": "\t"}).get(value, value)
-        if len(mark.encode()) != 1:
-            raise click.BadParameter(
-                f"{value!r} is not one character; write one, such as ';', or a word: {', '.join(WORDS)}"
-            )
-        found[name] = mark
+    if not all(found.values()):
+        raise click.BadParameter(f"write what separates columns, or a word: {', '.join(WORDS)}")
+    return {name: (WORDS | {"\\t": "\t"}).get(value, value) for name, value in found.items()}
+
+
+def encodings(values: Values) -> dict[str, str]:
+    """Return the encodings of text files, by file."""
+    found = by_files(values)
+    wrong = next((value for value in found.values() if not _is_encoding(value)), None)
+    if wrong is not None:
+        msg = f"{wrong!r} is no encoding that Python knows; write for example latin-1 or utf-16"
+        raise click.BadParameter(msg)
     return found
+
+
+def _is_encoding(name: str) -> bool:
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        return False
+    return True
+
+
+def one_of(words: Mapping[str, _Value], values: Values) -> dict[str, _Value]:
+    """Return what words mean, by file."""
+    found = by_files(values)
+    wrong = next((value for value in found.values() if value not in words), None)
+    if wrong is not None:
+        raise click.BadParameter(f"{wrong!r} is none of {', '.join(words)}")
+    return {name: words[value] for name, value in found.items()}
 
 
 def list_separators(values: Values) -> dict[str, str]:
@@ -152,9 +190,21 @@ def _names(value: str) -> tuple[str, ...]:
     return tuple(cell.strip() for cell in _cells(value))
 
 
-def form_of(name: str, marks: dict[str, str], names: dict[str, tuple[str, ...]]) -> Form:
-    """Return the text format of one of a command's files, or None."""
-    return Form(marks.get(name, marks.get("")), names.get(name, names.get("")))
+FORM_OPTIONS = {
+    "separator": "separator",
+    "header": "names",
+    "encoding": "encoding",
+    "decimal": "decimal",
+    "quotes": "quotes",
+}
+"""The options that say how a text file is written, and their words in its form."""
+
+
+def form_of(name: str, options: Mapping[str, Any]) -> Form:
+    """Return how one of a command's files is written, where it is text."""
+    given = {word: options[option] for option, word in FORM_OPTIONS.items()}
+    found = {word: values.get(name, values.get("")) for word, values in given.items()}
+    return Form(**{word: value for word, value in found.items() if value is not None})
 
 
 def one_truth(values: Values) -> str | None:
