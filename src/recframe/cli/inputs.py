@@ -114,34 +114,30 @@ def _table(name: str, path: str, options: Options, read: Sequence[str]) -> Table
     schema, mark = table.schema, _mark_of(name, options["lists_separator"])
     lists = next((one for one in (item, f"{item}s") if one in schema), None)
     if lists is not None and name in OF_LISTS:
-        if isinstance(schema[lists], pl.List | pl.Array):
-            return _in_long_form(name, table, None, columns)
-        if mark is not None:
-            return _in_long_form(name, table, mark, columns)
-    if lists is None and name in OF_LISTS and "item" in options["columns"]:
-        raise RecframeError(
-            f"{path!r} has no column {item!r}. It has {listed(schema)}. Name the column of the items: --columns item=NAME, or in this "
-            f"file alone --columns {name}=item=NAME"
-        )
+        is_nested = isinstance(schema[lists], pl.List | pl.Array)
+        if is_nested or mark is not None:
+            return _in_long_form(name, table, None if is_nested else mark, columns)
     if name == "recs" and not {rank, score} & set(schema):
         _check_is_long(schema, path, item, rank)
     return table
 
 
 def _renamed(name: str, table: Table, options: Options) -> Table:
-    """Return a file's table under the names that the columns have in all files."""
-    columns, own = columns_of(options), options["columns"].of_files.get(name, {})
-    missing = next((column for column in own.values() if column not in table.schema), None)
-    if missing is not None:
-        raise RecframeError(
-            f"{table.path!r} has no column {missing!r}. It has {listed(table.schema)}; --columns {name}=ROLE=NAME takes one of "
-            "them"
-        )
+    """Return a file's table under the names that the columns have in all files, or say which it lacks."""
+    own = options["columns"].of_files.get(name, {})
+    columns, schema = columns_of(options) | {role: role for role in own}, table.schema
     names = {column: columns.get(role, role) for role, column in own.items()}
     if files.ending_of(files.places(table.path)[0]) in (*files.TREC, ".json"):
         # TREC files and dictionaries of users have no names of their own
-        names |= {role: columns[role] for role in columns if columns[role] not in table.schema}
-    return table.renamed({one: shown for one, shown in names.items() if one != shown})
+        names |= {role: columns[role] for role in columns if role in schema}
+    needed = {"item": columns["item"]} if name in OF_LISTS and "item" in columns else {}
+    for role, column in {**needed, **own}.items():
+        if column not in schema and f"{column}s" not in schema and column not in names.values():
+            raise RecframeError(
+                f"{table.path!r} has no column {column!r}. It has {listed(schema)}. Name the column of the {role}: "
+                f"--columns {role}=NAME, or in this file alone --columns {name}={role}=NAME"
+            )
+    return replace(table, names={one: shown for one, shown in names.items() if one != shown})
 
 
 def _check_header(table: Table, wanted: str, form: Form) -> None:
@@ -190,7 +186,8 @@ def _in_long_form(name: str, table: Table, mark: str | None, columns: Paths) -> 
     texts = [column for column, dtype in long.collect_schema().items() if dtype == pl.String]
     is_text = mark is not None or not table.is_binary
     written = [one for one in texts if one in table.written or (is_text and one == names["item"])]
-    return replace(table, parts=[FramePart((table.path,), lambda _: long, written)])
+    part = FramePart((table.path,), lambda _: long, written)
+    return replace(table, parts=[part], names={})
 
 
 def _check_text(paths: Paths, options: Options) -> None:

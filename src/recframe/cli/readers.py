@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -40,19 +39,6 @@ class FramePart:
     written: Sequence[str] = ()
     """The columns whose values are text of whatever dtype, such as keys of Hive folders."""
 
-    def renamed(self, names: Mapping[str, str]) -> FramePart:
-        """Return the same files with other names of columns; a column of a name that is taken is left out."""
-
-        def frame(places: Sequence[str]) -> pl.LazyFrame:
-            rows = self.frame(places)
-            taken = [one for one in rows.collect_schema() if one in names.values()]
-            return rows.drop(one for one in taken if one not in names).rename(names, strict=False)
-
-        written = [
-            names.get(one, one) for one in self.written if one in names or one not in names.values()
-        ]
-        return replace(self, frame=frame, written=written)
-
     def scan(
         self, dtypes: Mapping[str, pl.DataType] = NOTHING, places: Sequence[str] = ()
     ) -> pl.LazyFrame:
@@ -72,17 +58,16 @@ class Table:
     parts: Sequence[Part]
     is_binary: bool = False
     """Whether its columns have dtypes of their own, which are not to be changed."""
-    decimal: str = field(default=".")
+    decimal: str = "."
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Other names of columns; what had such a name before is left out."""
 
     @cached_property
     def lacking(self) -> dict[str, str]:
         """The columns that some parts have, with a file of a part that has them not."""
-        columns = [part.scan().collect_schema().names() for part in self.parts]
-        names = dict.fromkeys(name for found in columns for name in found)
-        parts = [*zip(self.parts, columns, strict=True)]
-        return {
-            name: part.places[0] for name in names for part, found in parts if name not in found
-        }
+        of_parts = {part.places[0]: {*part.scan().collect_schema()} for part in self.parts}
+        every = set().union(*of_parts.values())
+        return {name: place for place, found in of_parts.items() for name in every - found}
 
     @cached_property
     def schema(self) -> pl.Schema:
@@ -92,32 +77,29 @@ class Table:
     @property
     def written(self) -> list[str]:
         """The columns of text, whose dtypes their values decide."""
-        names = {name for part in self.parts for name in part.written}
+        names = {self.names.get(name, name) for part in self.parts for name in part.written}
         return [name for name, dtype in self.schema.items() if name in names and dtype == pl.String]
-
-    def renamed(self, names: Mapping[str, str]) -> Table:
-        """Return the table with other names of columns."""
-        return replace(self, parts=[part.renamed(names) for part in self.parts])
 
     def scan(self, dtypes: Mapping[str, pl.DataType] = NOTHING) -> pl.LazyFrame:
         """Return the rows in the common dtypes of all parts, with those of `dtypes` where Polars reads them so."""
-        parts = [part.scan(dtypes) for part in self.parts]
-        if len(parts) == 1:
-            return parts[0]
-        names = [name for name in parts[0].collect_schema() if name not in self.lacking]
-        return pl.concat([part.select(names) for part in parts], how="vertical_relaxed")
+        own = {shown: name for name, shown in self.names.items()}
+        read = {own.get(name, name): dtype for name, dtype in dtypes.items()}
+        parts = [part.scan(read).drop(self.lacking, strict=False) for part in self.parts]
+        names = [
+            name for name in parts[0].collect_schema() if self.names.get(name) or name not in own
+        ]
+        columns = [pl.col(name).alias(self.names.get(name, name)) for name in names]
+        return pl.concat([part.select(columns) for part in parts], how="vertical_relaxed")
 
-    def first(
-        self, column: str, is_searched: Callable[[pl.Expr], pl.Expr]
-    ) -> tuple[str, int, object]:
-        """Return the file, the row and the value of the first value that is searched for."""
+    def first(self, column: str, is_wanted: Callable[[pl.Expr], pl.Expr]) -> tuple[str, int, Any]:
+        """Return the file, the row and the value of a column's first value that is wanted."""
         for part in self.parts:
             for place in part.places:
-                rows = part.scan(places=[place]).select(value=column).with_row_index("row", 1)
-                found = rows.filter(is_searched(pl.col("value"))).head(1).collect()
+                rows = replace(self, parts=[replace(part, places=(place,))]).scan()
+                numbered = rows.select(value=column).with_row_index("row", 1)
+                found = numbered.filter(is_wanted(pl.col("value"))).head(1).collect()
                 if len(found):
-                    row, value = found.row(0)
-                    return place, row, value
+                    return place, *found.row(0)
         return self.path, 0, None
 
 
@@ -141,9 +123,9 @@ def table_of(
             return Table(path, _parts(places, _ndjson))
         if ending in TREC:
             return Table(path, _parts(places, partial(_trec, is_named=len(places) > 1)))
-        keys = {} if [path] == [*places] else {place: _keys(place) for place in places}
         read = _parquet if ending in PARQUET else _ipc
-        return Table(path, _binary_parts(places, read, keys), is_binary=True)
+        parts = _binary_parts(places, read, has_keys=[path] != [*places])
+        return Table(path, parts, is_binary=True)
 
 
 def is_text(ending: str, form: Form) -> bool:
@@ -186,35 +168,34 @@ def _same(rows: pl.LazyFrame) -> Callable[[Sequence[str]], pl.LazyFrame]:
 
 
 def _binary_parts(
-    places: Sequence[str],
-    read: Callable[..., pl.LazyFrame],
-    keys: Mapping[str, Mapping[str, str | None]],
+    places: Sequence[str], read: Callable[[Sequence[str]], pl.LazyFrame], *, has_keys: bool
 ) -> list[FramePart]:
-    """Return a part for the files of each schema, and of the same keys of Hive folders."""
+    """Return a part for the files of each schema, and of the same keys of Hive's folders."""
     groups: dict[Any, list[str]] = {}
     for place in places:
-        of_file = read([place]).collect_schema()
-        groups.setdefault((*of_file.items(), None, *keys.get(place, {}).items()), []).append(place)
-    parts = []
-    for found in groups.values():
-        values = keys.get(found[0], {})
-
-        def frame(places: Sequence[str], values: Mapping[str, str | None] = values) -> pl.LazyFrame:
-            columns = {name: pl.lit(value, dtype=pl.String) for name, value in values.items()}
-            return read(places).with_columns(**columns)
-
-        parts.append(FramePart(tuple(found), frame, [*values]))
-    return parts
+        keys = _keys(place) if has_keys else ()
+        groups.setdefault((keys, *read([place]).collect_schema().items()), []).append(place)
+    return [
+        FramePart(tuple(found), partial(_with_keys, read, dict(keys)), [*dict(keys)])
+        for (keys, *_), found in groups.items()
+    ]
 
 
-def _keys(place: str) -> dict[str, str | None]:
+def _with_keys(
+    read: Callable[[Sequence[str]], pl.LazyFrame], keys: Mapping[str, str], places: Sequence[str]
+) -> pl.LazyFrame:
+    columns = {name: pl.lit(value).replace(NO_KEY, None) for name, value in keys.items()}
+    return read(places).with_columns(**columns)
+
+
+NO_KEY = "__HIVE_DEFAULT_PARTITION__"
+"""Hive's word for a value that is missing."""
+
+
+def _keys(place: str) -> tuple[tuple[str, str], ...]:
     """Return the columns that Hive's folders of a file are, `column=value`."""
-    found = (re.fullmatch("([^=]+)=(.*)", one) for one in Path(place).parent.parts)
-    pairs = {unquote(one[1]): unquote(one[2]) for one in found if one}
-    return {
-        name: None if value == "__HIVE_DEFAULT_PARTITION__" else value
-        for name, value in pairs.items()
-    }
+    pairs = (unquote(folder).partition("=") for folder in Path(place).parent.parts)
+    return tuple((name, value) for name, is_key, value in pairs if name and is_key)
 
 
 def _parquet(places: Sequence[str]) -> pl.LazyFrame:

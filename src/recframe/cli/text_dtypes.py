@@ -58,6 +58,11 @@ def _decimal(text: pl.Expr) -> pl.Expr:
     return text.cast(pl.Float64, strict=False)
 
 
+def _is_nan(value: pl.Expr) -> pl.Expr:
+    """Whether a number, or a text of one, is NaN or no number at all."""
+    return value.is_not_null() & ~_decimal(value).is_not_nan().fill_null(value=False)
+
+
 def _is_no_decimal(text: pl.Expr) -> pl.Expr:
     """Whether a text is no finite number, or begins with zeros as codes do."""
     return text.is_not_null() & (
@@ -95,8 +100,8 @@ def _time(form: str) -> Way:
 TEXT = Way(pl.String(), lambda text: text.cast(pl.String), lambda _: pl.lit(value=False))
 WHOLE = Way(pl.Int64(), _whole, _is_no_plain_number, by_reader=True)
 WHOLE_BELOW_ZERO = Way(pl.Int64(), _whole, _is_no_number, by_reader=True)
-FLOAT = Way(pl.Float64(), _decimal, lambda number: number.is_nan(), by_reader=True)
-"""The way of a role's numbers, which Polars' reader tries first."""
+FLOAT = Way(pl.Float64(), _decimal, _is_nan, by_reader=True)
+"""The way of a role's numbers, which are numbers in the first pass too, since that takes a third of the time."""
 DECIMAL = Way(pl.Float64(), _decimal, _is_no_decimal, by_reader=True)
 TIMES = (
     _way(pl.Boolean(), _boolean),
@@ -142,50 +147,53 @@ def _read(table: Table, ways: Mapping[str, Way]) -> pl.LazyFrame:
 def _decided(table: Table, roles: Roles) -> dict[str, Way]:
     """Return the way to read each column of text, by a look at all of its values."""
     ways = {name: _ways(roles.get(name), table.decimal) for name in table.written}
-    if not ways:
-        return {}
     with reading_of(table.path, table.parts):
         texts = [part for part in table.parts if isinstance(part, TextPart)]
         for part in texts:
             if len(part.separator) > 1 or "" in part.columns:
                 # NOTE: Polars overlooks a long line where a column is not read
                 part.check_lines(short_ones=False)
-        head = table.scan().head(HEAD).collect().lazy()
-        _drop_unfit(head, {name: found for name, found in ways.items() if found[0] is not FLOAT})
-        numbers = [name for name, found in ways.items() if found[0] is FLOAT]
-        try:
-            nulls = _drop_unfit(table.scan(dict.fromkeys(numbers, pl.Float64())), ways)
-        except pl.exceptions.ComputeError:
-            # a number in a form of its own, or a line that is wrong in this pass too
-            ways |= {name: ways[name][1:] for name in numbers}
-            nulls = _drop_unfit(table.scan(), ways)
+        if ways:
+            head = table.scan().head(HEAD).collect().lazy()
+            _drop_unfit(lambda _: head, ways)
+        with_nulls = _drop_unfit(table.scan, ways)
         for part in texts:
-            if nulls.get(part.columns[-1]):
+            if part.columns[-1] in with_nulls:
                 part.check_lines(short_ones=True)
-    for name, found in ways.items():
-        if not found:
-            raise _no_number(table, name)
+    wrong = next((name for name, found in ways.items() if not found), None)
+    if wrong is not None:
+        raise _no_number(table, wrong)
     return {name: found[0] for name, found in ways.items()}
 
 
-def _drop_unfit(rows: pl.LazyFrame, ways: Mapping[str, list[Way]]) -> dict[str, int]:
-    """Drop the first ways by which a text of the rows is lost, until there are none; return the numbers of nulls."""
-    schema, left = rows.collect_schema(), dict(ways)
-    for name, found in ways.items():
-        if found[0] is FLOAT and schema[name] == pl.String:
-            del found[0]
-    nulls: dict[str, int] = {}
-    while left:
-        lost = [found[0].is_lost(pl.col(name)).any().alias(name) for name, found in left.items()]
-        # NOTE: all columns are read, since Polars overlooks a long line otherwise
-        missing = [pl.col(name).null_count().alias(f"nulls of {name}") for name in left]
-        found_out = rows.select(*lost, *missing).collect(engine="streaming").row(0)
-        is_lost = dict(zip(left, found_out[: len(left)], strict=True))
-        nulls = nulls or dict(zip(left, found_out[len(left) :], strict=True))
-        for name in left:
-            del ways[name][: is_lost[name]]
-        left = {name: found for name, found in left.items() if is_lost[name] and found}
-    return nulls
+def _drop_unfit(
+    scan: Callable[[Mapping[str, pl.DataType]], pl.LazyFrame], ways: Mapping[str, list[Way]]
+) -> set[str]:
+    """Drop the first ways by which a text is lost, until there are none; return the columns that have nulls."""
+    fitting, with_nulls = set[str](), set[str]()
+    while left := [name for name, found in ways.items() if found and name not in fitting]:
+        numbers = {name: FLOAT.dtype for name in left if ways[name][0] is FLOAT}
+        lost = [ways[name][0].is_lost(pl.col(name)).any() for name in left]
+        # NOTE: of all columns, since Polars overlooks a long line where a column is not read
+        nulls = [pl.col(name).has_nulls() for name in left]
+        columns = [one.alias(str(place)) for place, one in enumerate([*lost, *nulls])]
+        try:
+            found = scan(numbers).select(columns).collect(engine="streaming").row(0)
+        except pl.exceptions.ComputeError:
+            if not numbers:
+                raise
+            # a number in another form, or a line that is wrong as text too
+            for name in numbers:
+                del ways[name][0]
+            continue
+        for name, is_lost, has_nulls in zip(left, found, found[len(left) :], strict=False):
+            if is_lost:
+                del ways[name][0]
+            else:
+                fitting.add(name)
+            if has_nulls:
+                with_nulls.add(name)
+    return with_nulls
 
 
 def _no_number(table: Table, name: str) -> ColumnError:
@@ -206,40 +214,35 @@ def _no_number(table: Table, name: str) -> ColumnError:
 
 def _agree(name: str, tables: Mapping[str, Table], ways: Mapping[str, dict[str, Way]]) -> None:
     """Read ids as text in all files where those of one are text; reject ids that no file can match."""
-    decided = {title: of_table[name] for title, of_table in ways.items() if name in of_table}
-    others = {
-        title: table.schema[name]
-        for title, table in tables.items()
-        if name in table.schema and name not in ways[title]
-    }
-    texts = [title for title, way in decided.items() if way is TEXT]
-    is_text_in_bytes = any(
-        dtype in (pl.String, pl.Categorical, pl.Enum) for dtype in others.values()
-    )
-    if not texts and not is_text_in_bytes:
+    having = [title for title, table in tables.items() if name in table.schema]
+    dtypes = {title: tables[title].schema[name] for title in having}
+    dtypes |= {title: ways[title][name].dtype for title in having if name in ways[title]}
+    texts = [title for title in having if ways[title].get(name) is TEXT]
+    numbers = [title for title in having if dtypes[title].is_integer()]
+    fixed = [title for title in having if tables[title].is_binary and name not in ways[title]]
+    is_text_fixed = any(dtypes[title] in (pl.String, pl.Categorical, pl.Enum) for title in fixed)
+    if not texts and not is_text_fixed:
         return
-    numbers = [title for title, dtype in others.items() if dtype.is_integer()]
     for title in texts:
-        _check_form(name, tables[title], [*(decided.keys() - texts), *numbers], tables)
-    for title in (*decided, *numbers):
-        if not tables[title].is_binary:
+        _check_form(name, tables[title], [tables[number].path for number in numbers])
+    for title in numbers:
+        if title not in fixed:
             ways[title][name] = TEXT
-        elif texts and not is_text_in_bytes:
+        elif not is_text_fixed:
             place, row, value = tables[texts[0]].first(name, WHOLE_BELOW_ZERO.is_lost)
             raise ColumnError(
-                f"column {name!r} of {tables[title].path!r} is {others[title]}, and row {row} of {place!r} has {shown(value)}, "
-                "so that they cannot match; make both text or both whole numbers"
+                f"column {name!r} of {tables[title].path!r} is {dtypes[title]}, and row {row} of {place!r} has "
+                f"{shown(value)}, so that they cannot match; make both text or both whole numbers"
             )
 
 
-def _check_form(name: str, table: Table, plain: Sequence[str], tables: Mapping[str, Table]) -> None:
+def _check_form(name: str, table: Table, others: Sequence[str]) -> None:
     """Reject whole numbers in a form such as 1.0, where another file has them in the plain one."""
-    form = r"^\s*\+?[1-9]\d*(\.0+)?\s*$"
-    is_odd = WHOLE_BELOW_ZERO.is_lost
-    is_other = table.first(name, lambda text: is_odd(text) & ~text.str.contains(form))[1]
-    if plain and not is_other:
+    form, is_odd = r"^\s*\+?[1-9]\d*(\.0+)?\s*$", WHOLE_BELOW_ZERO.is_lost
+    has_text = table.first(name, lambda text: is_odd(text) & ~text.str.contains(form))[1]
+    if others and not has_text:
         place, row, value = table.first(name, is_odd)
         raise ColumnError(
-            f"column {name!r} of {place!r} has {shown(value)} in row {row}, and {tables[plain[0]].path!r} has plain whole "
-            "numbers, so that they cannot match; write 1 in place of 1.0, without spaces around it"
+            f"column {name!r} of {place!r} has {shown(value)} in row {row}, and {others[0]!r} has plain whole numbers, so "
+            "that they cannot match; write 1 in place of 1.0, without spaces around it"
         )

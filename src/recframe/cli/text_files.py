@@ -59,14 +59,9 @@ class TextPart:
     line_end: str
 
     @property
-    def written(self) -> list[str]:
+    def written(self) -> Sequence[str]:
         """The columns whose values are text."""
         return [name for name in self.columns if name]
-
-    def renamed(self, names: Mapping[str, str]) -> TextPart:
-        """Return the same files with other names of columns; a column of a name that is taken is left out."""
-        kept = ["" if one in names.values() and one not in names else one for one in self.columns]
-        return replace(self, columns=tuple(names.get(one, one) for one in kept))
 
     def scan(
         self, dtypes: Mapping[str, pl.DataType] = NOTHING, places: Sequence[str] = ()

@@ -1,0 +1,300 @@
+"""Files of every form give the numbers of the same rows, and those that cannot be read say what to write."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from shop_files import failure, run
+
+# User 1 likes the item of rank 2, user 2 the one of rank 1: mrr is (1/2 + 1) / 2.
+MRR = 0.75
+R = "user,item,rank\n1,10,1\n1,11,2\n2,12,1\n"
+T = "user,item\n1,11\n2,12\n"
+BARE = R.partition("\n")[2]
+NESTED = pl.DataFrame({"user": [1, 2], "items": [[10, 11], [12]]})
+LIKED = pl.DataFrame({"user": [1, 2], "items": [[11], [12]]})
+LONG = pl.DataFrame({"user": [1, 1, 2], "item": [10, 11, 12], "rank": [1, 2, 1]})
+BIG = "user,item,rank\n4873214862074861312,5,1\n4873214862074861345,6,1\n"
+
+Content = str | bytes | pl.DataFrame
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(files: dict[str, Content]) -> None:
+    """Write files of a content in bytes, in text, or as a table in the format of their ending."""
+    writers: dict[str, Callable[[pl.DataFrame, str], object]] = {
+        ".parquet": pl.DataFrame.write_parquet,
+        ".arrow": pl.DataFrame.write_ipc,
+        ".ndjson": pl.DataFrame.write_ndjson,
+        ".json": pl.DataFrame.write_json,
+    }
+    for name, content in files.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, pl.DataFrame):
+            writers[Path(name).suffix](content, name)
+        else:
+            Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def number(line: str) -> float:
+    """Return the mean reciprocal rank that a command prints, to which it says nothing else."""
+    result = run("evaluate", *line.split("|"), "-m", "mrr", "--format", "csv")
+    assert (result.exit_code, result.stderr) == (0, ""), result.output
+    return float(result.stdout.split()[-1].split(",")[-1])
+
+
+def of(
+    recs: Content = R, truth: Content = T, recs_name: str = "r.csv", truth_name: str = "t.csv"
+) -> dict[str, Content]:
+    return {recs_name: recs, truth_name: truth}
+
+
+def tabs(text: str) -> str:
+    return text.replace(",", "\t")
+
+
+@pytest.mark.parametrize(
+    ("line", "files", "expected"),
+    [
+        # encodings, ends of lines, quotes, separators, header lines
+        pytest.param("r.csv|t.csv", of(R.replace("\n", "\r\n")), MRR, id="lines end as Windows has it"),
+        pytest.param("r.csv|t.csv", of(R.replace("\n", "\r")), MRR, id="lines end as an old Mac has it"),
+        pytest.param("r.csv|t.csv", of(b"\xef\xbb\xbf" + R.encode()), MRR, id="a byte order mark"),
+        pytest.param("r.csv|t.csv", of(R.encode("utf-16")), MRR, id="UTF-16"),
+        pytest.param("r.csv|t.csv", of(R.encode("utf-16-be")), MRR, id="UTF-16 without a mark"),
+        pytest.param("r.csv.gz|t.csv", of(gzip.compress(R.encode("utf-16")), recs_name="r.csv.gz"), MRR, id="UTF-16 packed"),
+        pytest.param("r.csv|t.csv|--encoding|latin-1",
+                     of(R.replace("11", "é").encode("latin-1"), T.replace("11", "é").encode("latin-1")), MRR, id="Latin-1"),
+        pytest.param("r.csv|t.csv|--encoding|recs=latin-1",
+                     of(R.replace("11", "é").encode("latin-1"), T.replace("11", "é")), MRR, id="Latin-1 in one file"),
+        pytest.param("r.tsv|t.csv", of(tabs(R).replace("10", '"a').replace("12", 'b"'),
+                                       T.replace("12", '"b"""'), "r.tsv"), MRR, id="quotes are no quotes between tabs"),
+        pytest.param("r.tsv|t.csv", of(tabs(R.replace("11", '"1\t1"').replace("user", '"user"')),
+                                       T.replace("11", '"1\t1"'), "r.tsv"), MRR, id="but where the first line has them"),
+        pytest.param("r.tsv|t.csv|--quotes|recs=yes", of(tabs(R.replace("11", '"1\t1"')), T.replace("11", '"1\t1"'), "r.tsv"),
+                     MRR, id="or the command says so"),
+        pytest.param("r.csv|t.csv|--quotes|no", of(R.replace("10", '"a').replace("12", 'b"'), T.replace("12", 'b"')), MRR,
+                     id="no quotes between commas"),
+        pytest.param("r.csv|t.csv", of(R.replace("11", '"1,1"'), T.replace("11", '"1,1"')), MRR, id="a comma in quotes"),
+        pytest.param("r.csv|t.csv", of(R.replace(",rank", ", rank").replace(",1\n", ", 1 \n")), MRR, id="spaces at numbers"),
+        pytest.param("r.csv|t.dat|--separator|truth=::|--header|truth=user,item,,",
+                     of(truth="1::11::5::978300760\n2::12::4::978301968\n", truth_name="t.dat"), MRR, id="MovieLens"),
+        pytest.param("r.dat|t.csv|--separator|recs=<>", of(R.replace(",", "<>"), recs_name="r.dat"), MRR, id="two signs"),
+        pytest.param("a.run|t.qrels|--separator|recs=tab|--header|recs=user,item,rank",
+                     {"a.run": tabs(BARE), "t.qrels": "1 0 11 1\n2 0 12 1\n"}, MRR, id="MS MARCO beside qrels"),
+        pytest.param("r.csv|t.csv|--header|recs=user,item,rank", of(BARE), MRR, id="names for one file"),
+        pytest.param("r.csv|t.csv|--columns|user=who,truth=item=liked",
+                     of(R.replace("user", "who"), "who,item,liked\n1,10,11\n2,10,12\n"), MRR, id="a column of one file"),
+        pytest.param("r.csv|t.csv", of("user,item,rank,,\n1,10,1,x,\n1,11,2,y,\n2,12,1,z,\n"), MRR, id="columns without names"),
+        pytest.param("r.csv|t.csv", of(f"\n{R}\n1,13,3\n"), MRR, id="lines without values"),
+        # ids
+        pytest.param("r.csv|t.qrels", of(truth="1 0 11 1\n2 0 12 1\n", truth_name="t.qrels"), MRR, id="numbers beside qrels"),
+        pytest.param("r.csv|t.parquet", of(truth=LONG[1:, :2], truth_name="t.parquet"), MRR, id="numbers beside Parquet"),
+        pytest.param("r.csv|t.parquet", of(truth=LONG[1:, :2].cast(pl.String), truth_name="t.parquet"), MRR,
+                     id="text in Parquet"),
+        pytest.param("r.csv|t.ndjson", of("user,item,rank\na,10,1\na,11,2\nb,12,1\n",
+                                          LONG[1:, :2].with_columns(user=pl.Series(["a", "b"])), truth_name="t.ndjson"), MRR,
+                     id="numbers in JSON beside others in text"),
+        pytest.param("r.csv|t.csv", of("user,item,rank\n007,a,1\n7,b,1\n", "user,item\n007,b\n7,b\n"), .5, id="leading zeros"),
+        pytest.param("r.csv|t.csv", of(BIG, "user,item\n4873214862074861312,6\n4873214862074861345,5\n"), 0.0, id="large ids"),
+        pytest.param("r.csv|t.csv", of("user,item,rank\n-1,0,1\n0,-5,2\n", "user,item\n-1,0\n0,-5\n"), MRR, id="ids below 1"),
+        pytest.param("r.csv|t.csv", of("".join(["user,item,rank\n", *(f"{one},1,1\n" for one in range(1, 11_001)), "x,1,2\n"]),
+                                       "user,item\nx,1\n11000,1\n"), MRR, id="text after 11,000 whole numbers"),
+        pytest.param("r.csv|t.csv", of("user,item,rank\nNA,a,1\nnull,b,2\n", "user,item\nNA,a\nnull,b\n"), MRR,
+                     id="a user by the name of NA"),
+        # numbers
+        pytest.param("r.csv|t.csv", of("".join(["user,item,score\n", *(f"{one},1,1\n" for one in range(1, 12_001)),
+                                                "5,7,1.5\n5,8,nan\n"]), "user,item\n5,7\n5,1\n"), 1.0, id="1.5 after whole ones"),
+        pytest.param("r.csv|t.csv|--columns|relevance=clicked", of(truth="user,item,clicked\n1,10,False\n1,11,true\n2,12,TRUE\n"),
+                     MRR, id="true and false"),
+        *(pytest.param("r.csv|t.csv", of(R + f"2,11,{word}\n"), MRR, id=f"{word} is no rank")
+          for word in ("", "NA", "N/A", "nan", "null", "None", "\\N", "#N/A", "NaN", '""')),
+        pytest.param("r.csv|t.csv|--separator|recs=;|--decimal|recs=comma",
+                     of("user;item;score\n1;10;0,91\n1;11;0,9\n2;12;NA\n"), MRR, id="decimal commas"),
+        # lists
+        *(pytest.param(f"r.{form}|t.{form}", {f"r.{form}": NESTED, f"t.{form}": LIKED}, MRR, id=f"lists in {form}")
+          for form in ("parquet", "arrow", "ndjson", "json")),
+        pytest.param("r.parquet|t.csv|--columns|recs=item=items", of(NESTED, recs_name="r.parquet"), MRR, id="lists of one file"),
+        pytest.param("r.csv|t.csv|--lists-separator|recs= |--columns|user=c,recs=item=prediction,truth=item=article",
+                     of("c,prediction\n1,10 11\n2,12\n", "c,article\n1,11\n2,12\n"), MRR, id="Kaggle"),
+        pytest.param("r.json|t.json", of('{"1":{"a":0.9,"b":0.5},"2":{"b":1}}', '{"1":{"b":1},"2":{"b":2}}', "r.json", "t.json"),
+                     MRR, id="dictionaries of scores and grades"),
+        pytest.param("r.json|t.csv", of('{"1":["10","11"],"2":["12"]}', recs_name="r.json"), MRR, id="dictionaries of lists"),
+        # parts
+        pytest.param("p/*.csv|t.csv", {"p/a.csv": R[:-7], "p/b.csv": "rank,item,user\n1,12,2\n", "t.csv": T}, MRR,
+                     id="parts by the names of their columns"),
+        pytest.param("p/*.csv|t.csv", {"p/a.csv": R, "p/b.csv": "", "p/c.csv": "user,item,rank\n", "t.csv": T}, MRR,
+                     id="empty parts"),
+        pytest.param("p|t.csv", {"p/a.parquet": LONG[:2], "p/b.parquet": LONG[2:].cast({"user": pl.Int32}),
+                                 "p/_old/c.parquet": LONG, "t.csv": T}, MRR, id="integers of two widths, and a hidden folder"),
+        pytest.param("p|t.csv", {"p/a.parquet": LONG[:2], "p/b.parquet": LONG[2:].with_columns(x=1), "t.csv": T}, MRR,
+                     id="a part with another column"),
+        pytest.param("p|t.csv|--columns|user=shop", {"p/shop=01/a.parquet": LONG[:2, 1:], "p/shop=1/b.parquet": LONG[2:, 1:],
+                     "t.csv": "shop,item\n01,11\n1,12\n"}, MRR, id="folders as columns keep their zeros"),
+        pytest.param("p|t.csv|--columns|user=shop", {"p/shop=1/a.parquet": LONG[:2, 1:], "p/shop=2/b.parquet": LONG[2:, 1:],
+                     "t.csv": T.replace("user", "shop")}, MRR, id="folders of numbers are numbers"),
+    ],
+)  # fmt: skip
+def test_files_give_the_number_of_their_rows(line, files, expected):
+    write(files)
+
+    assert number(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "files", "said"),
+    [
+        pytest.param("r.csv|t.csv", of(R + "3,13,1,9\n"),
+                     "line 5 of 'r.csv' has 4 fields, and its first line has 3: '3,13,1,9'; mend that line", id="a long line"),
+        pytest.param("r.csv|t.csv", of(R + "3,13\n"),
+                     "line 5 of 'r.csv' has 2 fields, and its first line has 3: '3,13'; mend that line", id="a short line"),
+        pytest.param("r.csv|t.csv", of("user,item,rank,\n1,10,1,x\n1,11,2,y,z\n"), "line 3 of 'r.csv' has 5 fields, and its first "
+                     "line has 4: '1,11,2,y,z'; mend that line", id="a long line where a column is left out"),
+        pytest.param("r.csv|t.dat|--separator|truth=::", of(truth="user::item\n1::11::5\n", truth_name="t.dat"),
+                     "line 2 of 't.dat' has 3 fields, and its first line has 2: '1::11::5'; mend that line, or say that it has "
+                     "quotes: --quotes yes", id="a long line of two signs"),
+        pytest.param("r.csv|t.csv|--header|truth=user,item", of(truth="1,11,5\n2,12,4\n"),
+                     "'t.csv' has 3 columns with ',' between, but --header names 2: user, item; an empty name leaves a column "
+                     "out: --header user,item,", id="fewer names than columns"),
+        pytest.param("r.csv|t.csv", of("".join(["user,item,rank\n", *("1,10,1\n" for _ in range(2000)), "1,11,many\n"])),
+                     "column 'rank' of 'r.csv' is of numbers, and its row 2001 has 'many'; write a number, or leave it empty",
+                     id="a word among numbers"),
+        pytest.param("p/*.csv|t.csv", {"p/a.csv": R, "p/b.csv": R.replace("2,12,1", "2,12,x"), "t.csv": T},
+                     "column 'rank' of 'p/b.csv' is of numbers, and its row 3 has 'x'", id="a word in a part"),
+        pytest.param("r.csv|t.csv|--separator|recs=;", of("user;item;score\n1;10;0,9\n"),
+                     "column 'score' of 'r.csv' is of numbers, and its row 1 has '0,9'; of decimal commas write --decimal comma",
+                     id="decimal commas"),
+        pytest.param("r.csv|t.parquet", of(R + "x,13,1\n", LONG[1:, :2], truth_name="t.parquet"),
+                     "column 'user' of 't.parquet' is Int64, and row 4 of 'r.csv' has 'x', so that they cannot match; make both "
+                     "text or both whole numbers", id="text beside numbers in Parquet"),
+        pytest.param("r.csv|t.csv", of("user,item,rank\n1.0,10,1\n2.0,11,2\n"),
+                     "column 'user' of 'r.csv' has '1.0' in row 1, and 't.csv' has plain whole numbers, so that they cannot "
+                     "match; write 1 in place of 1.0, without spaces around it", id="ids with a point"),
+        pytest.param("r.csv|t.csv", of(R.replace(",1", ", 1")), "column 'item' of 'r.csv' has ' 10' in row 1", id="ids with spaces"),
+        pytest.param("r.csv|t.csv", of(R.replace("11", "é").encode("latin-1")), "cannot read 'r.csv': it is no UTF-8; write its "
+                     "encoding, such as --encoding latin-1, or convert it", id="Latin-1"),
+        pytest.param("r.csv|t.csv|--encoding|recs=utf-16", of(), "cannot read 'r.csv' as utf-16: ", id="another encoding"),
+        pytest.param("r.csv|t.csv", of(""), "cannot read 'r.csv': it is empty; a table without rows has a header line", id="empty"),
+        pytest.param("p/*.csv|t.csv", {"p/a.csv": R, "p/b.csv": "user,item\n1,9\n", "t.csv": T},
+                     "'p/b.csv' has no column 'rank', which other files of 'p/*.csv' have; give files of the same columns",
+                     id="a part without ranks"),
+        pytest.param("d|t.csv", {"d/_delta_log/0.json": "{}", "d/a.parquet": LONG, "t.csv": T},
+                     "'d' is a table of versions, some of whose files count no longer; write those that do into one file first: "
+                     "pl.scan_delta('d').sink_parquet('table.parquet')", id="a Delta table"),
+        pytest.param("r.zip|t.csv", of(b"PK\x03\x04", recs_name="r.zip"),
+                     "cannot read 'r.zip': it is a zip archive; unpack it first: unzip r.zip", id="a zip archive"),
+        pytest.param("r.csv|t.csv|--columns|item=article", of(), "'r.csv' has no column 'article'. It has 'user', 'item', 'rank'. "
+                     "Name the column of the item: --columns item=NAME, or in this file alone --columns recs=item=NAME",
+                     id="a column that is not there"),
+        pytest.param("r.json|t.csv", of('{"user":{"0":1},"item":{"0":10}}', recs_name="r.json"),
+                     "cannot read 'r.json': it is no list of rows", id="a dictionary of columns"),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_read_says_what_to_write(line, files, said):
+    write(files)
+
+    assert failure("evaluate", *line.split("|"), "-m", "mrr").startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--encoding latin-99", "'latin-99' is no encoding that Python knows"),
+        ("--decimal recs=dot", "'dot' is none of point, comma"),
+        ("--quotes maybe", "'maybe' is none of yes, no"),
+        ("--columns recs=item=", "'recs=item=' is no role=name"),
+        ("--columns recs=itm=x", "unknown role 'itm'; did you mean 'item'?"),
+    ],
+)
+def test_a_mistake_in_an_option_of_files_is_one_of_the_call(option, said):
+    write(of())
+
+    result = run("evaluate", "r.csv", "t.csv", *option.split())
+
+    assert result.exit_code == 2
+    assert said in " ".join(result.stderr.split())
+
+
+def test_segments_keep_their_zeros_and_prices_are_numbers():
+    write(
+        {
+            **of(),
+            "u.csv": "user,zip\n1,01067\n2,10115\n",
+            "i.csv": "item,price\n10,1\n11,2.5\n12,NA\n",
+        }
+    )
+
+    by = run(
+        "evaluate",
+        "r.csv",
+        "t.csv",
+        "--users",
+        "u.csv",
+        "--by",
+        "zip",
+        "-m",
+        "mrr",
+        "--format",
+        "csv",
+    )
+    assert by.stdout == "zip,n_users,mrr\n01067,1,0.5\n10115,1,1.0\n"
+    of_price = failure(
+        "evaluate", "r.csv", "t.csv", "--items", "i.csv", "-m", "diversity(of=price)@2"
+    )
+    assert "'price' of 'i.csv' is Float64: a number is not a category" in of_price
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_split_keeps_the_dtypes_of_a_log(form):
+    log = pl.DataFrame(
+        {
+            "user": [1, 1, 2, 2], "item": ["007", "7", "x", "y"], "rating": [4.5, 5.0, 1.0, 2.5], "count": [1, 2, 3, 4],
+            "gift": [True, False, None, True], "day": pl.Series(["2024-05-01", "2024-05-02", None, "2024-05-03"]).str.to_date(),
+            "time": pl.datetime_range(pl.datetime(2024, 5, 1), pl.datetime(2024, 5, 4), "1d", eager=True),
+        }
+    )  # fmt: skip
+    log.write_csv("log.csv")
+
+    result = run("split", "log.csv", "--random", "0.5", "--labels", "-o", "out", "--format", form)
+
+    assert result.exit_code == 0, result.output
+    if form == "parquet":
+        assert_frame_equal(pl.read_parquet("out/labels.parquet").select(log.columns), log)
+    else:
+        texts = (
+            Path(path).read_text(encoding="utf-8").splitlines()
+            for path in ("out/labels.csv", "log.csv")
+        )
+        assert all(line.startswith(row) for line, row in zip(*texts, strict=True))
+
+
+def test_the_standard_input_is_a_file():
+    write(of())
+    command = [
+        sys.executable,
+        "-m",
+        "recframe",
+        "evaluate",
+        "-",
+        "t.csv",
+        "-m",
+        "mrr",
+        "--format",
+        "csv",
+    ]
+    done = subprocess.run(command, input=R, capture_output=True, text=True, check=False, timeout=60)  # noqa: S603
+    assert (done.stdout, done.stderr) == ("n_users,mrr\n2,0.75\n", "")
