@@ -118,45 +118,6 @@ def test_ranks_that_begin_at_zero_are_an_error_of_the_data():
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
-        ("broken.parquet", b"PAR1 but nothing else", "cannot read 'broken.parquet': parquet:"),
-        ("broken.arrow", b"ARROW1 but nothing else", "cannot read 'broken.arrow': "),
-        ("broken.ndjson", b"{user\n", "cannot read 'broken.ndjson': "),
-        ("empty.csv", b"", "cannot read 'empty.csv': empty CSV"),
-        ("parquet.csv", b"PAR1\x15\x04", "it is no .csv file but has the content of a .parquet file; rename it"),
-        ("german.csv", b"user;item;rank\n1;2;3\n",
-         "it seems to be separated by ';', where ',' is expected between columns; write --separator ';'"),
-        ("recs.xlsx", b"PK", "cannot read 'recs.xlsx': its ending is '.xlsx'; known are .parquet, .pq, .csv,"),
-        ("ragged.csv", b"user,item,rank\n1,A,1\n1,B,2,3\n", "found more fields than defined in 'Schema'"),
-        ("latin.csv", "user,item,rank\n1,é,1\n".encode("latin-1"), "invalid utf-8 sequence"),
-    ],
-)  # fmt: skip
-def test_a_file_that_cannot_be_read_is_one_line(folder, name, content, said):
-    (folder / name).write_bytes(content)
-    assert said in failure("evaluate", name, "truth.parquet")
-
-
-def test_files_of_a_pattern_that_differ_are_one_line():
-    RECS.write_csv("part.csv")
-    RECS.write_parquet("part.parquet")
-    assert failure("evaluate", "part.*", "truth.parquet") == (
-        "'part.*' stands for files of several kinds (.csv, .parquet); give a pattern of one kind"
-    )
-    RECS.with_columns(item=1).write_parquet("part2.parquet")
-    assert "data type mismatch for column item" in failure(
-        "evaluate", "part*.parquet", "truth.parquet"
-    )
-
-
-def test_an_empty_directory_is_one_line():
-    Path("lists").mkdir()
-    assert failure("evaluate", "lists", "truth.parquet") == (
-        "the directory 'lists' has no .parquet files; name another kind by a pattern: 'lists/*.csv'"
-    )
-
-
-@pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ("evaluate", "Missing argument 'RECS'"),

@@ -56,16 +56,6 @@ def test_every_kind_of_file_gives_the_same_numbers(ending):
     assert evaluate(f"r.{ending}", f"t.{ending}", "-m", "recall@5")["recall@5"].to_list() == [2 / 3]
 
 
-def test_a_pattern_stands_for_all_the_files_that_match():
-    Path("parts").mkdir()
-    TWO[:1].write_csv("parts/a.csv")
-    TWO[1:].write_csv("parts/b.csv")
-    # recall@2 of the users of the truth: 1, 1/2 and 0
-    assert evaluate("parts/*.csv", "two_truth.parquet", "-m", "recall@2")["recall@2"].to_list() == [
-        0.5
-    ]
-
-
 def test_a_directory_stands_for_its_parquet_files_and_its_folders_for_columns():
     for model, frame in {"new": TWO, "old": TWO[:1]}.items():
         Path(f"lists/model={model}").mkdir(parents=True)
@@ -80,23 +70,6 @@ def test_one_table_alone_is_a_judged_table():
         {"user": [1, 1], "item": [1, 2], "rank": [1, None], "relevance": [1, 1]}
     ).write_csv("judged.csv")
     assert evaluate("judged.csv", "-m", "recall@1")["recall@1"].to_list() == [0.5]
-
-
-def test_scores_serve_where_there_are_no_ranks():
-    RECS.select("user", "item", score=-pl.col("rank").cast(pl.Float64)).write_csv("scores.csv")
-    assert evaluate("scores.csv", "truth.parquet", "-m", "mrr")["mrr"].to_list() == [0.5]
-
-
-def test_columns_give_the_names_of_roles_in_all_files():
-    names = {"user": "user_id", "item": "movie, id"}
-    TWO.rename({**names, "rank": "place"}).write_csv("named.csv")
-    TWO_TRUTH.rename({**names, "relevance": "stars"}).write_csv("named_truth.csv")
-    options = [
-        "--columns", 'user=user_id,"item=movie, id"', "--columns", "rank=place", "--columns",
-        "relevance=stars",
-    ]  # fmt: skip
-    found = evaluate("named.csv", "named_truth.csv", *options, "-m", "dcg@1")
-    assert found["dcg@1"].to_list() == [1.0]  # user 1 has gain 3 at rank 1, the two others 0: 3 / 3
 
 
 def test_by_takes_columns_of_users_and_of_items():
@@ -193,33 +166,6 @@ def test_the_order_of_ties_reaches_the_evaluation():
         ties: evaluate("ties.csv", "-m", "mrr", "--ties", ties)["mrr"].item() for ties in wanted
     }
     assert found == wanted
-
-
-def test_ids_of_text_files_are_text_where_those_of_another_file_are():
-    TWO.with_columns(pl.col("user").cast(pl.String)).write_parquet("text.parquet")
-    TWO_TRUTH.write_csv("truth.csv")
-    USERS.write_csv("users.csv")
-    found = evaluate(
-        *("text.parquet", "truth.csv", "--users", "users.csv", "--by", "country", "-m", "recall@2")
-    )
-    assert found.rows() == [("DE", 2, 0.25), ("FR", 1, 1.0)]
-    assert failure("evaluate", "text.parquet", "two_truth.parquet").endswith(
-        "cast them to one dtype, so that they can match"
-    )
-
-
-def test_ids_that_are_text_only_late_in_a_csv_file_are_an_error_where_no_other_file_has_text():
-    rows = pl.DataFrame({"user": range(1, 10_000 + 2), "item": 1, "rank": 1}).cast(pl.String)
-    rows = rows.with_columns(
-        user=pl.when(pl.col("user") == rows["user"][-1]).then(pl.lit("x")).otherwise("user")
-    )
-    rows.write_csv("late.csv")
-    pl.DataFrame({"user": ["x"], "item": [1]}).write_csv("x.csv")
-    pl.DataFrame({"user": [1], "item": [1]}).write_csv("one.csv")
-    said = failure("evaluate", "late.csv", "one.csv")
-    assert "could not parse `x` as dtype `i64` at column 'user'" in said
-    assert said.endswith("rows are otherwise. Write Parquet")
-    assert evaluate("late.csv", "x.csv", "-m", "mrr").row(0) == (1, 1.0)
 
 
 # how it is shown and written

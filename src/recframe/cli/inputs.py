@@ -25,7 +25,7 @@ from recframe.cli.output import (
     words_of_the_shell,
 )
 from recframe.cli.readers import FramePart, Table, is_text, reading_of, table_of
-from recframe.cli.text_dtypes import HEAD, Role, typed
+from recframe.cli.text_dtypes import Role, typed
 from recframe.cli.text_files import Form, TextPart, check_is_header
 from recframe.cli.values import FORM_OPTIONS, OF_LISTS, form_of
 from recframe.engines.memory_bound import default_memory
@@ -181,7 +181,7 @@ def _in_long_form(name: str, table: Table, mark: str | None, columns: Paths) -> 
     if name not in JUDGED:
         with noted(), reading_of(table.path, table.parts):
             # the first rows show what a LazyFrame does not, such as a mark that no text has
-            read(frame.head(HEAD).collect())
+            read(table.head().collect())
     long: pl.LazyFrame = read(frame)
     texts = [column for column, dtype in long.collect_schema().items() if dtype == pl.String]
     is_text = mark is not None or not table.is_binary

@@ -24,7 +24,7 @@ from recframe.cli.files import (
     first_line,
     is_address,
 )
-from recframe.cli.text_files import NOTHING, SEPARATORS, Form, TextPart, escaped, text_parts
+from recframe.cli.text_files import NOTHING, ROWS, SEPARATORS, Form, TextPart, escaped, text_parts
 from recframe.errors import RecframeError, plan_errors, wrong_ending
 
 NO_FORM = Form()
@@ -45,6 +45,10 @@ class FramePart:
         """Return the rows."""
         del dtypes
         return self.frame(places or self.places)
+
+    def head(self) -> pl.LazyFrame:
+        """Return some of the first rows."""
+        return self.scan().head(ROWS)
 
 
 Part: TypeAlias = TextPart | FramePart
@@ -84,12 +88,19 @@ class Table:
         """Return the rows in the common dtypes of all parts, with those of `dtypes` where Polars reads them so."""
         own = {shown: name for name, shown in self.names.items()}
         read = {own.get(name, name): dtype for name, dtype in dtypes.items()}
-        parts = [part.scan(read).drop(self.lacking, strict=False) for part in self.parts]
-        names = [
-            name for name in parts[0].collect_schema() if self.names.get(name) or name not in own
-        ]
+        return self._together([part.scan(read) for part in self.parts])
+
+    def head(self) -> pl.LazyFrame:
+        """Return some of the first rows."""
+        return self._together([self.parts[0].head()])
+
+    def _together(self, parts: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
+        """Return parts as one frame of the columns that all have, under their names."""
+        taken = self.names.values() - self.names.keys()
+        names = [name for name in parts[0].collect_schema() if name not in {*taken, *self.lacking}]
         columns = [pl.col(name).alias(self.names.get(name, name)) for name in names]
-        return pl.concat([part.select(columns) for part in parts], how="vertical_relaxed")
+        selected = [part.select(columns) for part in parts]
+        return pl.concat(selected, how="vertical_relaxed") if len(parts) > 1 else selected[0]
 
     def first(self, column: str, is_wanted: Callable[[pl.Expr], pl.Expr]) -> tuple[str, int, Any]:
         """Return the file, the row and the value of a column's first value that is wanted."""

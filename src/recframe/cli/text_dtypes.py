@@ -16,8 +16,6 @@ Role: TypeAlias = Literal["id", "number"]
 Roles: TypeAlias = Mapping[str, Role]
 """What the columns of a table are for; the dtypes of all others are those of their values."""
 Expression: TypeAlias = Callable[[pl.Expr], pl.Expr]
-HEAD = 1_000
-"""Rows by which the first guess at dtypes is made."""
 NOTHING = ("", "na", "n/a", "nan", "null", "none", "\\n", "#n/a")
 """Words for a number that is missing, in lower case."""
 
@@ -63,11 +61,14 @@ def _is_nan(value: pl.Expr) -> pl.Expr:
     return value.is_not_null() & ~_decimal(value).is_not_nan().fill_null(value=False)
 
 
+def _is_code(text: pl.Expr) -> pl.Expr:
+    """Whether a text is a zero and another digit, as a code begins and no number."""
+    return (text >= "00") & (text < "0:")
+
+
 def _is_no_decimal(text: pl.Expr) -> pl.Expr:
-    """Whether a text is no finite number, or begins with zeros as codes do."""
-    return text.is_not_null() & (
-        ~_decimal(text).is_finite().fill_null(value=False) | text.str.contains(r"^[+-]?0\d")
-    )
+    is_number = _decimal(text).is_finite().fill_null(value=False)
+    return text.is_not_null() & (~is_number | _is_code(text))
 
 
 def _number(*, comma: bool, is_role: bool) -> Way:
@@ -82,7 +83,7 @@ def _number(*, comma: bool, is_role: bool) -> Way:
     def is_lost(text: pl.Expr) -> pl.Expr:
         found = bare(text)
         lost = found.is_not_null() & _decimal(found).is_null()
-        return lost if is_role else lost | found.str.contains(r"^[+-]?0\d")
+        return lost if is_role else lost | _is_code(found)
 
     return Way(pl.Float64(), lambda text: _decimal(bare(text)), is_lost)
 
@@ -153,9 +154,8 @@ def _decided(table: Table, roles: Roles) -> dict[str, Way]:
             if len(part.separator) > 1 or "" in part.columns:
                 # NOTE: Polars overlooks a long line where a column is not read
                 part.check_lines(short_ones=False)
-        if ways:
-            head = table.scan().head(HEAD).collect().lazy()
-            _drop_unfit(lambda _: head, ways)
+        head = table.head()
+        _drop_unfit(lambda _: head, ways)
         with_nulls = _drop_unfit(table.scan, ways)
         for part in texts:
             if part.columns[-1] in with_nulls:
@@ -239,10 +239,10 @@ def _agree(name: str, tables: Mapping[str, Table], ways: Mapping[str, dict[str, 
 def _check_form(name: str, table: Table, others: Sequence[str]) -> None:
     """Reject whole numbers in a form such as 1.0, where another file has them in the plain one."""
     form, is_odd = r"^\s*\+?[1-9]\d*(\.0+)?\s*$", WHOLE_BELOW_ZERO.is_lost
-    has_text = table.first(name, lambda text: is_odd(text) & ~text.str.contains(form))[1]
-    if others and not has_text:
-        place, row, value = table.first(name, is_odd)
-        raise ColumnError(
-            f"column {name!r} of {place!r} has {shown(value)} in row {row}, and {others[0]!r} has plain whole numbers, so "
-            "that they cannot match; write 1 in place of 1.0, without spaces around it"
-        )
+    if not others or table.first(name, lambda text: is_odd(text) & ~text.str.contains(form))[1]:
+        return
+    place, row, value = table.first(name, is_odd)
+    raise ColumnError(
+        f"column {name!r} of {place!r} has {shown(value)} in row {row}, and {others[0]!r} has plain whole numbers, so that "
+        "they cannot match; write 1 in place of 1.0, without spaces around it"
+    )

@@ -9,7 +9,7 @@ import gzip
 import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ QUOTED_BY = (",", ";")
 """Separators of files in which quotes hold a value together."""
 HEAD = 1 << 16
 """Bytes by which an encoding and the end of lines are known."""
+ROWS = 1_000
+"""Rows by which dtypes are guessed where the first bytes are not at hand."""
 NO_BYTE = "\x01"
 """A separator that no line has, so that a line is one column."""
 NOTHING: Mapping[str, pl.DataType] = {}
@@ -57,6 +59,8 @@ class TextPart:
     has_header: bool
     has_quotes: bool
     line_end: str
+    start: bytes = field(default=b"", compare=False)
+    """The first whole lines, by which dtypes are guessed; none where only Polars can read the file."""
 
     @property
     def written(self) -> Sequence[str]:
@@ -67,34 +71,43 @@ class TextPart:
         self, dtypes: Mapping[str, pl.DataType] = NOTHING, places: Sequence[str] = ()
     ) -> pl.LazyFrame:
         """Return the rows, with columns as text except those of `dtypes`, which Polars' reader makes."""
-        places = places or self.places
+        places = escaped(places or self.places)
         if len(self.separator) > 1:
             return pl.concat([self._cut(place) for place in places])
+        return self._read(places, dtypes)
+
+    def head(self) -> pl.LazyFrame:
+        """Return some of the first rows as text."""
+        if not self.start:
+            return self.scan().head(ROWS)
+        return self._cut(self.start) if len(self.separator) > 1 else self._read(self.start, NOTHING)
+
+    def _read(self, source: list[str] | bytes, dtypes: Mapping[str, pl.DataType]) -> pl.LazyFrame:
         read = partial(
             pl.scan_csv,
-            escaped(places),
+            source,
             has_header=self.has_header,
             separator=self.separator,
             quote_char='"' if self.has_quotes else None,
             eol_char=self.line_end,
-            null_values="",
             infer_schema=False,
         )
         fields = dict(zip(read().collect_schema(), self.columns, strict=True))
-        overrides = {field: dtypes[name] for field, name in fields.items() if name in dtypes}
-        rows = read(schema_overrides=overrides)
-        return rows.select(pl.col(field).alias(name) for field, name in fields.items() if name)
+        overrides = {column: dtypes[name] for column, name in fields.items() if name in dtypes}
+        # nothing between quotes is null too, which a number is without this
+        null = None if len(overrides) == len(fields) else ""
+        rows = read(schema_overrides=overrides, null_values=null)
+        return rows.select(pl.col(column).alias(name) for column, name in fields.items() if name)
 
-    def _cut(self, place: str) -> pl.LazyFrame:
+    def _cut(self, source: str | bytes) -> pl.LazyFrame:
         """Return the rows of a file whose separator has several characters, of which Polars knows none."""
-        lines = _lines(place, self.line_end).slice(int(self.has_header))
-        fields = pl.col("line").str.split(self.separator)
-        values = (
-            fields.list.get(number, null_on_oob=True).replace("", None).alias(name)
+        lines = _numbered_lines(source, self.line_end).slice(int(self.has_header))
+        values = pl.col("line").str.split(self.separator)
+        return lines.select(
+            values.list.get(number, null_on_oob=True).replace("", None).alias(name)
             for number, name in enumerate(self.columns)
             if name
         )
-        return lines.select(values)
 
     def check_lines(self, *, short_ones: bool) -> None:
         """Reject the first line with more fields than the first has, or of `short_ones` with fewer."""
@@ -104,7 +117,7 @@ class TextPart:
         count = bare.str.count_matches(self.separator, literal=True).cast(pl.Int64) + 1
         wrong = count < fields if short_ones else count > fields
         for place in self.places:
-            lines = _numbered_lines(place, self.line_end).with_columns(count=count)
+            lines = _numbered_lines(escaped([place])[0], self.line_end).with_columns(count=count)
             if self.has_quotes:
                 # NOTE: a value in quotes may go on in the next line, so that a line is no row
                 is_row = quotes % 2 == 0
@@ -144,7 +157,8 @@ def _text_part(place: str, form: Form, separator: str) -> TextPart | None:
         place = _decoded(place, encoding)
         start = _start(place)
     line_end = "\r" if b"\r" in start and b"\n" not in start else "\n"
-    first = _lines(place, line_end).head(1).collect()["line"]
+    whole = start[: start.rfind(line_end.encode()) + 1] if len(start) == HEAD else start
+    first = _numbered_lines(whole or escaped([place])[0], line_end).head(1).collect()["line"]
     if not len(first):
         return None
     line = first[0].removeprefix("\ufeff")
@@ -156,7 +170,8 @@ def _text_part(place: str, form: Form, separator: str) -> TextPart | None:
     fields = _fields_of(line, separator, has_quotes=has_quotes)
     columns = form.names or tuple(fields)
     _check_columns(source, columns, fields, separator, has_names=form.names is not None)
-    return TextPart((place,), separator, columns, form.names is None, has_quotes, line_end)
+    has_header = form.names is None
+    return TextPart((place,), separator, columns, has_header, has_quotes, line_end, whole)
 
 
 def _fields_of(line: str, separator: str, *, has_quotes: bool) -> list[str]:
@@ -217,14 +232,10 @@ def separator_in(text: str) -> str | None:
     return None if found is None else "tab" if found == "\t" else repr(found)
 
 
-def _lines(place: str, line_end: str) -> pl.LazyFrame:
-    """Return the lines of a file that are not empty."""
-    return _numbered_lines(place, line_end).select("line")
-
-
-def _numbered_lines(place: str, line_end: str) -> pl.LazyFrame:
+def _numbered_lines(source: str | bytes, line_end: str) -> pl.LazyFrame:
+    """Return the lines of a file that are not empty, with their numbers."""
     lines = pl.scan_csv(
-        escaped([place]),
+        source,
         has_header=False,
         separator=NO_BYTE,
         quote_char=None,
