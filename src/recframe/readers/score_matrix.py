@@ -1,4 +1,4 @@
-"""`rf.from_scores`: top-k lists from a users x items score matrix."""
+"""`rf.from_scores`: lists or a truth from a matrix of users x items."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recframe.frames.kinds.lookup import in_memory, is_frame
 from recframe.frames.options import Context, is_side
 from recframe.frames.roles import Side
 from recframe.frames.rows.positions import by_item
-from recframe.readers.ids import in_own_dtypes
+from recframe.readers.ids import ids_of, in_own_dtypes
 
 if TYPE_CHECKING:
     from recframe.readers.score_cells import Numbers, Pairs
@@ -24,13 +24,21 @@ NUMBERED = {"user": "row", "item": "column"}
 """The roles of a matrix's rows and columns, and what these are called."""
 
 
+class _Default(int):
+    """A number that an argument has where none is given."""
+
+
+FIRST = _Default(100)
+
+
 def from_scores(  # noqa: PLR0913  what a matrix does not say of itself
     scores: Any,
     *,
     users: Any = None,
     items: Any = None,
-    k: int | None = 100,
+    k: int | None = FIRST,
     exclude: Any = None,
+    truth: bool = False,
     user: str = "user",
     item: str = "item",
 ) -> pl.DataFrame:
@@ -45,12 +53,13 @@ def from_scores(  # noqa: PLR0913  what a matrix does not say of itself
             its index and the items in its columns.
         users, items: the ids of its rows and columns, as a list, an array, a series or an index; else their numbers from 0.
         k: the length of the lists; None for all candidates.
+        truth: whether the matrix is one of relevances: its cells but 0 and NaN are a truth, user, item and relevance.
         exclude: pairs that are never recommended, such as the training data: a frame of any kind with a row for each pair,
             or a matrix of the same shape, sparse (what is stored) or dense (what is not 0).
         user, item: the names of the two columns, in the result and in the frame of pairs.
 
-    Raises a RecframeError if `scores` is not a matrix, if ids are missing, repeated, or more or fewer than rows or columns, and
-    if the ids of `exclude` have another dtype. Warns if none of its pairs is among the users and items.
+    Raises a RecframeError if `scores` is not a matrix, if ids are missing, repeated, or more or fewer than rows or columns, if
+    the ids of `exclude` have another dtype, and with `truth` for `k` and `exclude`. Warns if none of its pairs is among the users and items.
 
     NOTE: users are processed in blocks, and only candidates for the first k are sorted. For
     20,000 x 10,000 scores of 32 bits and k = 100 that takes a fifth of the time and a twentieth of the memory of
@@ -72,55 +81,62 @@ def from_scores(  # noqa: PLR0913  what a matrix does not say of itself
     """
     check_threads()
     _check(scores, k)
+    if truth and (k is not FIRST or exclude is not None):
+        raise RecframeError(
+            "k= and exclude= are for lists; a truth has all items: from_scores(matrix, truth=True)"
+        )
     from recframe.readers import score_cells  # noqa: PLC0415  NumPy is loaded with the matrix that comes in
 
     matrix = score_cells.matrix_of(scores)
-    titles = _turned("rows", scores, users, items), _turned("columns", scores, items, users)
-    ids = score_cells.labelled(scores, matrix, users, items, titles)
+    if not truth and "bool" in str(matrix.dtype):
+        raise RecframeError(
+            "scores are Booleans; a score is a number, and relevances take truth=True"
+        )
+    ids = _labels(scores, matrix.shape, users, items)
+    names = {"user": user, "item": item, "rank": "rank"}
+    if truth:
+        cells = score_cells.judged_cells(matrix)
+        return in_own_dtypes(score_cells.with_ids(cells, *ids), names | {"number": "relevance"})
     without = None
     if exclude is not None:
         without = _excluded(exclude, matrix.shape, ids, Context(user=user, item=item))
     cells = score_cells.first_cells(matrix, k, _places(ids[1]), without)
-    names = {"user": user, "item": item, "rank": "rank", "number": "score"}
-    return in_own_dtypes(score_cells.with_ids(cells, *ids), names)
+    return in_own_dtypes(score_cells.with_ids(cells, *ids), names | {"number": "score"})
 
 
 def _check(scores: Any, k: object) -> None:
+    """Reject frames in long form and dictionaries, and a k that is no number of items."""
+    words = {own_word(name) or name: name for name in map(str, getattr(scores, "columns", ()))}
+    long = {role: words[role] for role in ("user", "item", "score", "rank") if role in words}
+    if is_frame(scores) and len(long) > 1:
+        written = ", ".join(f"{role}={name!r}" for role, name in long.items())
+        msg = f"scores is a frame in long form, and no matrix of users x items; use it as it is: frame.rec({written})"
+        raise RecframeError(msg)
     if is_frame(scores) and not hasattr(scores, "axes"):
         msg = f"scores is {kind_of(scores)}, whose rows are unknown; give its numbers as a matrix: "
         msg += "rf.from_scores(frame.drop('user').to_numpy(), users=frame['user'], items=frame.columns[1:])"
         raise RecframeError(msg)
-    if is_frame(scores) and len(long := _roles(scores.columns)) > 1:
-        msg = (
-            f"scores has the columns {', '.join(map(repr, scores.columns))}, which is a frame in long form, and no matrix of "
-            f"users x items; use it as it is: frame.rec({', '.join(f'{role}={name!r}' for role, name in long.items())})"
-        )
-        raise RecframeError(msg)
     if isinstance(scores, dict):
         msg = "scores is a dict; rf.from_lists takes users with their items and scores: {user: {item: score}}"
         raise RecframeError(msg)
-    try:
-        known = k is None or (type(k).__name__ not in {"bool", "bool_"} and operator.index(k) > 0)  # type: ignore[arg-type]
-    except TypeError:
-        known = False
-    if not known:
+    is_number = hasattr(k, "__index__") and not isinstance(k, bool) and operator.index(k) > 0
+    if k is not None and not is_number:
         msg = f"k is a positive whole number, or None for all candidates; found {shown(k)}"
         raise RecframeError(msg)
 
 
-def _roles(columns: Any) -> dict[str, str]:
-    """Return the columns that bear the name of a role in a long frame, by the role."""
-    words = {name: own_word(name) or name for name in map(str, columns)}
-    return {role: name for name, role in words.items() if role in {"user", "item", "score", "rank"}}
-
-
-def _turned(axis: str, scores: Any, ids: Any, others: Any) -> str:
-    """Return what ids are counted against, and what to write where they fit the other axis."""
-    shape = tuple(getattr(scores, "shape", ()))
-    lengths = [len(one) if hasattr(one, "__len__") else None for one in (ids, others)]
-    turned = [*shape[::-1]] if axis == "rows" else [*shape]
-    return f"{axis} of scores" + (
-        " (it has items x users: write scores.T)" if lengths == turned else ""
+def _labels(given: Any, shape: Any, users: Any, items: Any) -> tuple[pl.Series, pl.Series]:
+    """Return the ids of a matrix's rows and columns, which pandas' labels are where no others are given."""
+    labels = getattr(given, "axes", (None, None))
+    found = [
+        label if ids is None else ids for ids, label in zip((users, items), labels, strict=True)
+    ]
+    lengths = [len(ids) if hasattr(ids, "__len__") else None for ids in found]
+    is_turned = lengths == [*shape][::-1] != [*shape]
+    hint = " (it has items x users: write scores.T)" if is_turned else ""
+    return (
+        ids_of(found[0], "users", shape[0], f"rows of scores{hint}"),
+        ids_of(found[1], "items", shape[1], f"columns of scores{hint}"),
     )
 
 
@@ -141,17 +157,20 @@ def _excluded(
     if is_side(exclude):
         return _pairs(exclude, ids, context)
     found = tuple(getattr(exclude, "shape", ()))
-    if found and found == tuple(shape):
+    if found == tuple(shape):
         return score_cells.cells_of(exclude)
-    if len(found) == 2:  # noqa: PLR2004  a matrix
-        msg = f"exclude= has the shape {found}, and scores has {tuple(shape)}; give a matrix of the same users and items"
-    else:
-        msg = f"exclude= is {kind_of(exclude)}; give a frame of pairs with the columns {context.names['user']!r} and "
-        msg += f"{context.names['item']!r}, which rf.from_truth makes of a dict, or a matrix of the shape of scores"
+    what = (
+        f"has the shape {found}, and scores {tuple(shape)}" if found else f"is {kind_of(exclude)}"
+    )
+    msg = (
+        f"exclude= {what}; give a frame of pairs with the columns {context.names['user']!r} and {context.names['item']!r}, "
+        "which rf.from_truth makes of a dict, or a matrix of the shape of scores"
+    )
     raise RecframeError(msg)
 
 
 def _pairs(exclude: Any, ids: tuple[pl.Series, pl.Series], context: Context) -> Pairs:
+    """Return the rows and columns of a frame's pairs."""
     side = Side("the frame exclude=", exclude, context)
     for role in NUMBERED:
         side.require(role, f"Name the column of the {role}: rf.from_scores(..., {role}='...')")
@@ -165,19 +184,14 @@ def _pairs(exclude: Any, ids: tuple[pl.Series, pl.Series], context: Context) -> 
     pairs = taken["exclude"].drop_nulls()
     for role, number in NUMBERED.items():
         pairs = pairs.join(taken[role].with_row_index(number), on=role, how="left")
-    places = pairs.select(pl.col(number).cast(pl.Int64) for number in NUMBERED.values())
+    places = pairs.select(pl.col("row", "column").cast(pl.Int64))
     found = stream(places.unique().sort("row"))
-    if all(map(len, ids)):
-        _warn_of_others(found)
-    found = found.drop_nulls()
-    return found["row"].to_numpy(), found["column"].to_numpy()
-
-
-def _warn_of_others(found: pl.DataFrame) -> None:
-    """Warn where no user or no item of the pairs is one of the scores, which ids of another kind are the usual cause of."""
     for role, number in NUMBERED.items():
-        if len(found) and found[number].null_count() == len(found):
+        if len(found) and found[number].count() == 0 and all(map(len, ids)):
+            # which ids of another kind are the usual cause of
             warn(
                 f"no {role} of exclude= is among the {number}s of scores, so nothing is excluded; give the ids of its "
                 f"{number}s: rf.from_scores(scores, {role}s=..., exclude=...)"
             )
+    found = found.drop_nulls()
+    return found["row"].to_numpy(), found["column"].to_numpy()
