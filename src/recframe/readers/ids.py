@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.errors import ColumnError, DataError, RecframeError, kind_of, shown
+from recframe.errors import ColumnError, DataError, RecframeError, kind_of
 from recframe.frames.kinds.kind import Result
 from recframe.frames.kinds.lookup import is_frame
 from recframe.frames.rows.positions import by_item
@@ -27,28 +27,22 @@ def has_a_score(name: str) -> pl.Expr:
     return (score > NO_SCORE) | score.is_null()  # a NaN is above all numbers
 
 
-def ids_of(values: Any, name: str, size: int | None = None, of: str = "") -> pl.Series:
-    """Return the ids that an argument gives, each once; the numbers from 0 where it gives none.
-
-    `size` is how many there have to be, and `of` what they are the ids of, in words.
-    """
+def ids_of(values: Any, name: str, size: int | None = None) -> pl.Series:
+    """Return the ids that an argument gives, each once, as many as `size`; the numbers from 0 where it gives none."""
     if values is None:
         return pl.int_range(size or 0, dtype=pl.Int64, eager=True)
-    if isinstance(values, Mapping | AbstractSet | str | bytes) or is_frame(values):
+    if isinstance(values, Mapping | AbstractSet | str) or is_frame(values):
         msg = f"{name}= is {kind_of(values)}; give the ids as a list, array, series or column, in the order of their places"
         raise RecframeError(msg)
     ids = column_of(values, f"{name}=")
-    twice = ids.filter(ids.is_duplicated())
     if size is not None and len(ids) != size:
-        found = "1 id" if len(ids) == 1 else f"{len(ids):,} ids"
-        problem = f"{found}, and there are {size:,} {of}; give one id for each, in their order"
-    elif ids.null_count():
-        problem = f"no id at the place {ids.is_null().arg_max()}; drop that row or column, or give it an id"
-    elif len(twice):
-        problem = f"the id {twice[0]!r} twice; give each place its own id"
-    else:
-        return ids
-    raise DataError(f"{name}= has {problem}")
+        msg = f"{name}= has {len(ids):,} ids for {size:,} {name}; give one id for each, in their order"
+        raise RecframeError(msg)
+    wrong = ids.filter(ids.is_null() | ids.is_duplicated())
+    if len(wrong):
+        found = "no id at a place" if wrong[0] is None else f"the id {wrong[0]!r} twice"
+        raise DataError(f"{name}= has {found}; give each place its own id")
+    return ids
 
 
 def column_of(values: Any, title: str) -> pl.Series:
@@ -57,12 +51,10 @@ def column_of(values: Any, title: str) -> pl.Series:
     try:
         ids = pl.Series(values if is_column else in_python(values))
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
-        kinds = sorted({type(value).__name__ for value in values})
-        msg = f"ids of several kinds in {title}: {', '.join(kinds)}; give ids of one kind: [str(one) for one in ids]"
-        raise ColumnError(msg) from None
+        ids = pl.Series([None], dtype=pl.Object)
     if ids.dtype.is_nested() or ids.dtype == pl.Object:
-        value = shown(ids.drop_nulls().first())
-        msg = f"ids that are not plain values in {title}, such as {value}; write them as text or numbers"
+        kinds = ", ".join(sorted({type(value).__name__ for value in values}))
+        msg = f"ids of several kinds, or no plain values, in {title}: {kinds}; give ids of one kind: [str(one) for one in ids]"
         raise ColumnError(msg)
     return ids
 
@@ -87,14 +79,9 @@ def in_own_dtype(ids: pl.Expr, dtype: pl.DataType) -> pl.Expr:
 def in_own_dtypes(rows: Result, names: Mapping[str, str]) -> Result:
     """Return columns under their names, in the dtypes of every way in."""
     schema: pl.Schema = rows.collect_schema()
-    columns = {
-        name: pl.col(name).cast(pl.Float64)
-        if name == "number"
-        else in_own_dtype(pl.col(name), schema[name])
-        for name in names
-        if name in schema
-    }
-    return rows.select(column.alias(names[name]) for name, column in columns.items())
+    return rows.select(
+        in_own_dtype(pl.col(name), schema[name]).alias(names[name]) for name in schema
+    )
 
 
 def by_score(rows: Result, key: str, score: str) -> Result:

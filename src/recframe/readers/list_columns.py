@@ -8,7 +8,6 @@ import polars as pl
 
 from recframe.errors import (
     ColumnError,
-    RecframeError,
     dtype_shown,
     fails_if,
     shown_in_plan,
@@ -35,10 +34,14 @@ def long(
     `number` is the role of the numbers beside the items, "score" or "relevance"; `ordered` says that a list is a ranking.
     """
     side = Side(str(Either("the frame of lists", "the file of lists")), frame, context)
-    named = _named(side, number, "rf.from_lists" if ordered else "rf.from_truth")
+    named = _named(side, number)
     others = [name for name in side.columns if name not in named.values()]
     kept = {f"kept {place}": name for place, name in enumerate(others)}
-    _check_sets(side.kind.source(named["item"]), named["item"], ordered=ordered)
+    objects = side.kind.source(named["item"])
+    if ordered and str(getattr(objects, "dtype", "")) == "object" and set in map(type, objects):
+        raise ColumnError(
+            f"column {named['item']!r} holds sets, which have no order; give lists, the best item first"
+        )
     taken = side.kind.take(named | kept, ids=["user"])
     schema, rows = taken.collect_schema(), at_hand(taken)
     for inside, name in kept.items():
@@ -47,63 +50,43 @@ def long(
         ):
             msg = f"column {name!r} is {dtype_shown(schema[inside])}, and cannot stand beside ranks and items; drop it first"
             raise ColumnError(msg)
-    lists = [*named][1:]
-    columns = {role: _list(role, named[role], schema[role], separator) for role in lists}
+    lists = {role: _list(role, named[role], schema[role], separator) for role in [*named][1:]}
     if rows is not None and separator is not None:  # nothing of a LazyFrame is collected
         _warn_of_no_separator(rows["item"], named["item"], separator)
-    found = _exploded(taken.lazy().with_columns(**columns), {role: named[role] for role in lists})
-    if number in named:
-        found = found.with_columns(pl.col(number).cast(pl.Float64)).filter(has_a_score(number))
-    ranks = ["rank"] if ordered else []
-    return _given(side, found.select("user", "item", *ranks, *lists[1:], *kept), named, kept)
+    found = _exploded(taken.lazy().with_columns(**lists), named, number)
+    columns = ["user", "item", *(["rank"] if ordered else []), *[*named][2:], *kept]
+    return _given(side, found.select(columns), named, kept)
 
 
-def _named(side: Side, number: str, call: str) -> dict[str, str]:
+def _named(side: Side, number: str) -> dict[str, str]:
     """Return the columns of users, items and numbers by their roles; those of lists may be in the plural."""
-    named = {}
+    named, names = {}, side.context.names
     for role in ("user", "item", number):
-        name = side.context.names[role]
-        plural = f"{name}s" if role != "user" else name
-        found = next((one for one in (name, plural) if one in side.columns), None)
-        if found is None and (role != number or getattr(side.context, role) not in {None, role}):
-            several = f"{call}(frame[[...]].to_numpy(), users=frame[{name!r}])"
-            of_python = (
-                f"{call}(frame, {role}={NAMED}); of items in several columns write {several}"
+        plural = f"{names[role]}s"
+        is_optional = role == number and getattr(side.context, role) in {None, role}
+        if role != "user" and names[role] not in side.columns and plural in side.columns:
+            named[role] = plural
+        elif not is_optional or names[role] in side.columns:
+            several = (
+                "; of items in several columns give frame[[...]].to_numpy() and users=frame['user']"
             )
-            write = Either(of_python, f"--columns {role}=NAME")
-            found = side.require(role, f"Name the column of the {role}: {write}")
-        if found is not None:
-            named[role] = found
+            write = Either(f"{role}={NAMED}{several}", f"--columns {role}=NAME")
+            named[role] = side.require(role, f"Name the column of the {role}: {write}")
     return named
-
-
-def _check_sets(items: Any, name: str, *, ordered: bool) -> None:
-    """Reject sets in a column of pandas, of which Arrow makes lists in any order."""
-    if not ordered or str(getattr(items, "dtype", "")) != "object":
-        return
-    if {*map(type, items)} & {set, frozenset}:
-        msg = f"column {name!r} holds sets, which have no order; give lists, the best item first"
-        raise RecframeError(msg)
 
 
 def _list(role: str, name: str, dtype: pl.DataType, separator: str | None) -> pl.Expr:
     """Return a column as one of lists, or say what it is instead."""
-    found, inner = f"column {name!r} is {dtype_shown(dtype)}", getattr(dtype, "inner", None)
+    inner = getattr(dtype, "inner", pl.Null() if dtype == pl.Null else None)
     if separator is not None and dtype in TEXT:
         return _split(role, name, separator)
-    if separator is not None:
-        words = Either(f"separator={separator!r}", f"--lists-separator {separator!r}")
+    if inner is None or inner.is_nested() or separator is not None:
+        words = Either("separator=' '", "--lists-separator ' '")
         raise ColumnError(
-            f"{words} is for lists that are written as text, and {found}; leave it out"
+            f"column {name!r} is {dtype_shown(dtype)}; lists are those of ids or numbers, or with {words} texts. A frame with "
+            f"an item in each row is in long form; structs become columns by frame.explode({name!r}).unnest({name!r})"
         )
-    if dtype == pl.Null:
-        return pl.col(role).cast(pl.List(pl.Null))
-    if inner is None or inner.is_nested():
-        raise ColumnError(
-            f"{found}, not lists of ids or numbers; a frame with an item in each row is in long form already, a text is a "
-            f"list with separator=' ', and structs become columns by frame.explode({name!r}).unnest({name!r})"
-        )
-    return pl.col(role).arr.to_list() if isinstance(dtype, pl.Array) else pl.col(role)
+    return pl.col(role).cast(pl.List(inner))
 
 
 def _split(role: str, name: str, separator: str) -> pl.Expr:
@@ -115,20 +98,18 @@ def _split(role: str, name: str, separator: str) -> pl.Expr:
     part = pl.element().str.strip_chars()
     parts = pl.when(part != "").then(part) if separator.strip() else part.filter(part != "")
     lists = pl.when(text != "").then(text).str.split(separator).list.eval(parts)
-    in_brackets = worded(
-        f"column {name!r} holds the text of a list, ",
-        shown_in_plan(text.str.slice(0, 40)),
-        ", brackets included; first make lists of it: in pandas frame[name].map(ast.literal_eval), in Polars "
-        "pl.col(name).str.json_decode(pl.List(pl.Int64))",
-    )
-    is_wrong = fails_if(text.str.contains(A_LIST_IN_TEXT), in_brackets)
+    is_wrong = text.str.contains(A_LIST_IN_TEXT)
     if role != "item":
         texts, lists = lists, lists.list.eval(pl.element().cast(pl.Float64, strict=False))
-        is_lost = texts.list.drop_nulls().list.len() > lists.list.drop_nulls().list.len()
-        words = worded(f"column {name!r} holds ", shown_in_plan(text), ", not numbers")
-        is_wrong = is_wrong + fails_if(is_lost, words)
-    # NOTE: a check is 0 or fails; its list has to depend on it, or the check would not run
-    return pl.when(is_wrong == 0).then(lists)
+        is_wrong |= texts.list.drop_nulls().list.len() > lists.list.drop_nulls().list.len()
+    words = worded(
+        f"column {name!r} holds ",
+        shown_in_plan(text.str.slice(0, 40)),
+        f", no values with {separator!r} between; of the text of a list, brackets included, first make lists: in pandas "
+        "frame[name].map(ast.literal_eval), in Polars pl.col(name).str.json_decode(pl.List(pl.Int64))",
+    )
+    # NOTE: a check is 0 or fails; the list has to depend on it, or the check would not run
+    return pl.when(fails_if(is_wrong, words) == 0).then(lists)
 
 
 def _warn_of_no_separator(items: pl.Series, name: str, separator: str) -> None:
@@ -140,17 +121,21 @@ def _warn_of_no_separator(items: pl.Series, name: str, separator: str) -> None:
         )
 
 
-def _exploded(rows: pl.LazyFrame, lists: dict[str, str]) -> pl.LazyFrame:
-    """Return a row for each item of each list, with its place from 1; empty lists have none."""
-    length, start = pl.col("item").list.len().fill_null(0).cast(pl.Int64), pl.lit(1, pl.Int64)
-    for role in [*lists][1:]:
-        beside = pl.col(role).list.len().fill_null(0)
-        items = worded(f"a list of {lists['item']!r} has ", length, " items, and the one of ")
-        words = worded(items, f"{lists[role]!r} beside it ", beside, "; give one for each")
-        start = start + fails_if(length != beside, words)
+def _exploded(rows: pl.LazyFrame, named: dict[str, str], number: str) -> pl.LazyFrame:
+    """Return a row for each item of each list, with its place from 1; empty lists and masked numbers have none."""
+    length = pl.col("item").list.len().fill_null(0).cast(pl.Int64)
+    start, lists = pl.lit(1, pl.Int64), ["item", "rank"]
+    if number in named:
+        beside = pl.col(number).list.len().fill_null(0)
+        found = worded(f"a list of {named['item']!r} has ", length, " items, and the one of ")
+        words = worded(found, f"{named[number]!r} beside it ", beside, "; give one for each")
+        start, lists = start + fails_if(length != beside, words), [*lists, number]
     counted = rows.with_columns(start=start, length=length).filter(pl.col("length") > 0)
     ranks = pl.int_ranges(pl.col("start"), pl.col("length") + pl.col("start"))
-    return counted.with_columns(rank=ranks).explode(*lists, "rank", **AS_EVER)
+    long_rows = counted.with_columns(rank=ranks).explode(lists, **AS_EVER)
+    if number not in named:
+        return long_rows
+    return long_rows.with_columns(pl.col(number).cast(pl.Float64)).filter(has_a_score(number))
 
 
 def _given(side: Side, rows: pl.LazyFrame, named: dict[str, str], kept: dict[str, str]) -> Any:

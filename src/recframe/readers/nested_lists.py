@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import chain
+from itertools import accumulate, chain
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 import polars as pl
 
@@ -14,8 +15,7 @@ from recframe.errors import DataError, RecframeError, kind_of, shown, warn
 from recframe.frames.collecting import check_threads
 from recframe.frames.kinds.lookup import in_memory, is_frame
 from recframe.frames.options import Context
-from recframe.frames.rows.joins import AS_EVER
-from recframe.readers.ids import by_score, column_of, has_a_score, ids_of, in_own_dtypes, in_python
+from recframe.readers.ids import column_of, ids_of, in_python
 from recframe.readers.list_columns import long
 
 if TYPE_CHECKING:
@@ -97,17 +97,8 @@ def from_lists(  # noqa: PLR0913  what nested lists do not say of themselves
     │ bob  ┆ dune ┆ 1    │
     └──────┴──────┴──────┘
     """
-    check_threads()
-    lists, context = in_memory(lists), Context(user=user, item=item, score=score)
-    if is_frame(lists):
-        _check_frame("rf.from_lists", separator, scores=scores, users=users, items=items)
-        return long(lists, context, "score", ordered=True, separator=separator)
-    rows, is_mapping = _flat(lists, scores, users, items, separator, "rf.from_lists")
-    if is_mapping:  # the ranks are those of whole lists, masked scores among them
-        rows = by_score(rows.drop("rank"), "list", "number").hstack([rows["rank"]])
-    elif "number" in rows.columns:
-        _warn_of_rising(rows)
-    return _of_scores(rows, {"user": user, "item": item, "rank": "rank", "number": score})
+    given = _Given(scores, users, items, separator, "rf.from_lists")
+    return _long(lists, given, Context(user=user, item=item, score=score), "score")
 
 
 @overload
@@ -171,103 +162,108 @@ def from_truth(  # noqa: PLR0913  what nested judgements do not say of themselve
     │ bob  ┆ dune  ┆ 0.0       │
     └──────┴───────┴───────────┘
     """
+    given = _Given(relevance, users, items, separator, "rf.from_truth")
+    name = relevance if isinstance(relevance, str) else None
+    return _long(truth, given, Context(user=user, item=item, relevance=name), "relevance")
+
+
+class _Given(NamedTuple):
+    """What nested lists do not say of themselves."""
+
+    numbers: Any
+    users: Any
+    items: Any
+    separator: str | None
+    call: str
+
+
+def _long(lists: Any, given: _Given, context: Context, number: str) -> Any:
+    """Return nested lists, or a frame with list columns, in long form."""
     check_threads()
-    truth = in_memory(truth)
-    if is_frame(truth):
-        _check_frame("rf.from_truth", separator, users=users, items=items)
-        context = Context(user=user, item=item, relevance=relevance)
-        return long(truth, context, "relevance", ordered=False, separator=separator)
-    rows, _ = _flat(truth, relevance, users, items, separator, "rf.from_truth")
-    if not isinstance(truth, Mapping) and rows.select("list", "item").is_duplicated().any():
+    lists, ordered = in_memory(lists), number == "score"
+    has_frame = is_frame(lists)
+    beside = [given.users, given.items, None if isinstance(given.numbers, str) else given.numbers]
+    is_wrong = any(one is not None for one in beside) if has_frame else given.separator is not None
+    if is_wrong or given.separator == "":
+        msg = (
+            "a frame has its numbers, users and items as columns, and it alone has lists in text, of which separator= is the "
+            f"text between two ids: {given.call}(frame, separator=' ')"
+        )
+        raise RecframeError(msg)
+    if has_frame:
+        return long(lists, context, number, ordered=ordered, separator=given.separator)
+    found = long(_nested(lists, given, context.names, number), context, number, ordered=ordered)
+    user, item, of_number = (context.names[role] for role in ("user", "item", number))
+    if ordered and of_number in found.columns:
+        _warn_of_rising(found, user, of_number)
+    pairs = found.select(user, item).drop_nulls()
+    if not ordered and not isinstance(lists, Mapping) and pairs.is_duplicated().any():
         raise DataError(
             f"a row of ids has one twice{MATRIX}; what fills a row up is no id: leave it out"
         )
-    return _of_scores(rows, {"user": user, "item": item, "number": "relevance"})
+    return found if given.items is None else found.drop_nulls(item)
 
 
-def _check_frame(call: str, separator: object, **alone: Any) -> None:
-    """Reject arguments that a frame has as columns, and a separator that is none."""
-    given = next((name for name, value in alone.items() if value is not None), None)
-    if given is not None:
+def _nested(lists: Any, given: _Given, names: Mapping[str, str], number: str) -> pl.DataFrame:
+    """Return nested lists as a frame with list columns."""
+    users, rows, beside = _laid_out(lists, given)
+    if rows and all(isinstance(row, Mapping) for row in rows) and beside is None:
+        pairs = [[(item, _number(one, given.call)) for item, one in row.items()] for row in rows]
+        rows = [sorted(row, key=_by_score) if number == "score" else row for row in pairs]
+    rows = [_list(row, user, given.call) for row, user in zip(rows, users, strict=True)]
+    held = [*chain.from_iterable(rows)]
+    if beside is None and held and all(map(_is_pair, held)):
+        rows, beside = ([[pair[place] for pair in row] for row in rows] for place in (0, 1))
+    items = _items([*chain.from_iterable(rows)], given)
+    starts = accumulate(map(len, rows), initial=0)
+    cut = [items.slice(start, len(row)) for start, row in zip(starts, rows, strict=False)]
+    columns = {names["user"]: users, names["item"]: pl.Series(cut, dtype=pl.List(items.dtype))}
+    if beside is not None:
+        numbers = [[_number(one, given.call) for one in row] for row in beside]
+        columns[names[number]] = pl.Series(numbers, dtype=pl.List(pl.Float64))
+    return pl.DataFrame(columns)
+
+
+def _number(value: Any, call: str) -> float | None:
+    """Return a score or a relevance."""
+    if value is not None and not isinstance(value, Real):
         msg = (
-            f"{given}= is for mappings, lists and arrays; a frame has it as a column: {call}(frame)"
+            f"{call}: an item has a number beside it, a score or a relevance; found {shown(value)}"
         )
         raise RecframeError(msg)
-    if separator is not None and (not isinstance(separator, str) or not separator):
-        msg = f"separator={shown(separator)}: separator takes the text between two ids: {call}(frame, separator=' ')"
-        raise RecframeError(msg)
+    return None if value is None else float(value)
 
 
-def _of_scores(rows: pl.DataFrame, names: dict[str, str]) -> pl.DataFrame:
-    """Return rows under their names, without those whose number is a mask."""
-    if "number" in rows.columns:
-        rows = rows.filter(has_a_score("number"))
-    return in_own_dtypes(rows, names)
+def _by_score(pair: tuple[Any, Any]) -> tuple[Any, ...]:
+    """Return the key by which the best item is first, equal ones stand by item, and those without a score are last."""
+    item, score = pair
+    is_missing = score is None or math.isnan(score)
+    return is_missing, 0 if is_missing else -score, item
 
 
-def _flat(
-    lists: Any, numbers: Any, users: Any, items: Any, separator: str | None, call: str
-) -> tuple[pl.DataFrame, bool]:
-    """Return a row for each item of each list: list, user, rank (from 1), item and, where there are some, number.
-
-    The second value says that items were keys, so that the numbers tell their order.
-    """
-    if separator is not None:
-        msg = f"separator= is for a frame with lists in text; split others first: {call}({{user: text.split()}})"
-        raise RecframeError(msg)
-    ids, rows, beside = _laid_out(lists, numbers, users, call)
-    is_mapping = bool(rows) and all(isinstance(row, Mapping) for row in rows)
-    if is_mapping:
-        if beside is not None:
-            msg = f"the items have numbers, and others beside them; give {call} one of the two"
-            raise RecframeError(msg)
-        rows, beside = [[*row] for row in rows], [[*row.values()] for row in rows]
-    rows = [_list(row, user, call) for row, user in zip(rows, ids, strict=True)]
-    pairs = [*chain.from_iterable(rows)]
-    if beside is None and pairs and all(map(_is_pair, pairs)):
-        rows, beside = [[[one[place] for one in row] for row in rows] for place in (0, 1)]
-    lengths = [*map(len, rows)]
-    listed = pl.DataFrame({"user": ids, "n": pl.Series(lengths, dtype=pl.Int64)})
-    listed = listed.with_row_index("list").filter(pl.col("n") > 0)
-    ranks = pl.int_ranges(1, pl.col("n") + 1).alias("rank")
-    columns = {"item": _items([*chain.from_iterable(rows)], call)}
-    if beside is not None:
-        beside = [in_python(row) for row in beside]
-        for user, n, row in zip(ids, lengths, beside, strict=True):
-            if len(row) != n:
-                found = f"the user {user!r} has {n} items and {len(row)} numbers beside them"
-                raise DataError(f"{found}; give one for each")
-        columns["number"] = _numbers([*chain.from_iterable(beside)], call)
-    long_rows = listed.select("list", "user", ranks).explode("rank", **AS_EVER)
-    return _at_places(long_rows.with_columns(**columns), items), is_mapping
-
-
-def _laid_out(
-    lists: Any, numbers: Any, users: Any, call: str
-) -> tuple[pl.Series, list[Any], list[Any] | None]:
+def _laid_out(lists: Any, given: _Given) -> tuple[pl.Series, list[Any], list[Any] | None]:
     """Return the users, each one's list, and the numbers beside them where there are any."""
-    if isinstance(lists, Mapping):
-        if users is not None or (numbers is not None and numbers.keys() != lists.keys()):
-            msg = f"the users are the keys, of the numbers beside the items too: {call}({{user: [item, ...]}})"
-            raise RecframeError(msg)
-        beside = None if numbers is None else [numbers[user] for user in lists]
-        return column_of([*lists], "the keys"), [*lists.values()], beside
-    shape = getattr(lists, "shape", ())
-    if hasattr(lists, "tocsr") or not (len(shape) == 2 or isinstance(lists, list | tuple)):  # noqa: PLR2004  users and places
-        found = f"an array of the shape {tuple(shape)}" if shape else kind_of(lists)
-        msg = f"{call} takes a frame with list columns, a mapping of users to their items, or rows of items with users=; "
+    users, rows, numbers = given.users, lists, given.numbers
+    if isinstance(lists, Mapping) and users is None:
+        users, rows = [*lists], [*lists.values()]
+        numbers = [numbers[user] for user in users] if isinstance(numbers, Mapping) else numbers
+    is_array = len(getattr(rows, "shape", ())) == 2 and not hasattr(rows, "tocsr")  # noqa: PLR2004  users and places
+    if not is_array and not isinstance(rows, list | tuple):
+        found = f"{kind_of(rows)} {getattr(rows, 'shape', '')}".strip()
+        msg = f"{given.call} takes a frame with list columns, a mapping of users to their items, or rows of items with users=; "
         raise RecframeError(f"{msg}found {found}{MATRIX}")
-    rows, beside = in_python(lists), None if numbers is None else in_python(numbers)
+    rows = in_python(rows)
+    beside = None if numbers is None else [in_python(row) for row in in_python(numbers)]
     if beside is not None and len(beside) != len(rows):
         msg = f"there are {len(rows):,} lists of items and {len(beside):,} of numbers; give one of each for every user"
         raise RecframeError(msg)
-    return ids_of(users, "users", len(rows), "lists"), rows, beside
+    return ids_of(users, "users", len(rows)), rows, beside
 
 
 def _list(row: Any, user: object, call: str) -> list[Any]:
     """Return a user's list as Python holds it."""
     is_set = isinstance(row, AbstractSet) and call == "rf.from_lists"
-    if is_set or isinstance(row, str | bytes | Mapping) or not hasattr(row, "__len__"):
+    if is_set or isinstance(row, str | Mapping) or not hasattr(row, "__len__"):
         msg = f"the user {user!r} has {kind_of(row)}; give a list of items in their order, or a mapping of items to numbers"
         raise RecframeError(msg)
     return in_python(row)
@@ -275,48 +271,34 @@ def _list(row: Any, user: object, call: str) -> list[Any]:
 
 def _is_pair(value: object) -> bool:
     """Whether a value is an item with its number."""
-    return isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], Real)  # noqa: PLR2004  as said
+    return isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], Real | None)  # noqa: PLR2004  as said
 
 
-def _items(values: list[Any], call: str) -> pl.Series:
-    """Return items as ids; whole numbers that came as floats, as they do beside a NaN, are whole again."""
-    ids = column_of(values, "the lists")
-    if ids.dtype.is_float():
-        ids = ids.fill_nan(None)
-        is_whole = (ids == ids.floor()).all()
-        ids = ids.cast(pl.Int64) if is_whole else ids
-    if ids.dtype.is_float() or ids.dtype == pl.Boolean:
-        raise RecframeError(f"{call}: the lists hold {ids[0]}, which is not an item id{MATRIX}")
-    return ids
-
-
-def _numbers(values: list[Any], call: str) -> pl.Series:
-    """Return scores or relevances."""
-    try:
-        return pl.Series([None if one is None else float(one) for one in values], dtype=pl.Float64)
-    except (TypeError, ValueError) as error:
-        msg = f"{call}: an item has a number beside it, a score or a relevance: {error}"
-        raise RecframeError(msg) from None
-
-
-def _at_places(rows: pl.DataFrame, items: Any) -> pl.DataFrame:
-    """Return rows with the ids that stand at the places which the items are; a place below 0 is padding."""
-    if items is None:
-        return rows
-    ids, places = ids_of(items, "items"), rows["item"].cast(pl.Int64)
-    rows = rows.with_columns(item=places).filter(places >= 0)
+def _items(values: list[Any], given: _Given) -> pl.Series:
+    """Return items as ids, whole where they came as floats; those at places where `items` names these, null below 0."""
+    found = column_of(values, "the lists")
+    if found.dtype.is_float():
+        found = found.fill_nan(None)
+        found = found.cast(pl.Int64) if (found == found.floor()).all() else found
+    if found.dtype.is_float() or found.dtype == pl.Boolean:
+        raise RecframeError(
+            f"{given.call}: the lists hold {found[0]}, which is not an item id{MATRIX}"
+        )
+    if given.items is None:
+        return found
+    ids, places = ids_of(given.items, "items"), found.cast(pl.Int64)
     if (places >= len(ids)).any():
         msg = f"the lists have the place {places.max()}, and items= has the ids of {len(ids):,} places, from 0"
         raise DataError(msg)
-    return rows.with_columns(item=ids.gather(rows["item"]))
+    return ids.gather(places.set(places < 0, None))
 
 
-def _warn_of_rising(rows: pl.DataFrame) -> None:
+def _warn_of_rising(found: pl.DataFrame, user: str, score: str) -> None:
     """Warn where the scores of a list rise along it."""
-    before = pl.col("number").shift().over("list")
-    rising = rows.filter(has_a_score("number") & (pl.col("number") > before))
+    number = pl.col(score).fill_nan(None)
+    rising = found.filter(number > number.shift().over(user))
     if len(rising):
         warn(
-            f"the list of the user {rising['user'][0]!r} has a score that is higher than the one before it; a list's order "
-            "is its ranking, whatever the scores: sort the lists, or give {user: {item: score}}"
+            f"the list of the user {rising[user][0]!r} has a score that is higher than the one before it; a list's order is "
+            "its ranking, whatever the scores: sort the lists, or give {user: {item: score}}"
         )

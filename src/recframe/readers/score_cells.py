@@ -34,7 +34,7 @@ def matrix_of(given: Any, name: str = "scores") -> Any:
     if "sparse" in str(getattr(given, "layout", "")):
         msg = f"{name} is a sparse tensor, whose rows cannot be cut out; give {name}.to_dense() or a SciPy matrix"
         raise RecframeError(msg)
-    if isinstance(given, list | tuple) or hasattr(given, "axes") or not hasattr(given, "shape"):
+    if not hasattr(given, "dtype"):  # lists, frames of pandas and what NumPy gets by DLPack
         given = array_of(given, name)
     if len(given.shape) != 2:  # noqa: PLR2004  users and items
         msg = f"{name} has the shape {tuple(given.shape)}; give a matrix of users x items, of one user {name}[None, :]"
@@ -101,7 +101,8 @@ def judged_cells(matrix: Any, *, zeros: bool = False) -> pl.DataFrame:
         values = values.ravel()
     cells = pl.DataFrame({"row": rows, "column": columns, "number": values})
     number = pl.col("number").cast(pl.Float64)
-    return cells.filter(number.is_not_nan() & ((number != 0) | zeros)).sort("row", "column")
+    is_judged = number.is_not_nan() & ((number != 0) | zeros)
+    return cells.with_columns(number).filter(is_judged).sort("row", "column")
 
 
 def with_ids(cells: pl.DataFrame, users: pl.Series, items: pl.Series) -> pl.DataFrame:

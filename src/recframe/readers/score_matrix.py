@@ -59,7 +59,8 @@ def from_scores(  # noqa: PLR0913  what a matrix does not say of itself
         user, item: the names of the two columns, in the result and in the frame of pairs.
 
     Raises a RecframeError if `scores` is not a matrix, if ids are missing, repeated, or more or fewer than rows or columns, if
-    the ids of `exclude` have another dtype, and with `truth` for `k` and `exclude`. Warns if none of its pairs is among the users and items.
+    the ids of `exclude` have another dtype, and with `truth` for `k` and `exclude`. Warns if none of the pairs of `exclude` is
+    among the users and items.
 
     NOTE: users are processed in blocks, and only candidates for the first k are sorted. For
     20,000 x 10,000 scores of 32 bits and k = 100 that takes a fifth of the time and a twentieth of the memory of
@@ -93,28 +94,34 @@ def from_scores(  # noqa: PLR0913  what a matrix does not say of itself
             "scores are Booleans; a score is a number, and relevances take truth=True"
         )
     ids = _labels(scores, matrix.shape, users, items)
-    names = {"user": user, "item": item, "rank": "rank"}
+    names = {
+        "user": user,
+        "item": item,
+        "rank": "rank",
+        "number": "relevance" if truth else "score",
+    }
     if truth:
         cells = score_cells.judged_cells(matrix)
-        return in_own_dtypes(score_cells.with_ids(cells, *ids), names | {"number": "relevance"})
+        return in_own_dtypes(score_cells.with_ids(cells, *ids), names)
     without = None
     if exclude is not None:
         without = _excluded(exclude, matrix.shape, ids, Context(user=user, item=item))
     cells = score_cells.first_cells(matrix, k, _places(ids[1]), without)
-    return in_own_dtypes(score_cells.with_ids(cells, *ids), names | {"number": "score"})
+    return in_own_dtypes(score_cells.with_ids(cells, *ids), names)
 
 
 def _check(scores: Any, k: object) -> None:
     """Reject frames in long form and dictionaries, and a k that is no number of items."""
-    words = {own_word(name) or name: name for name in map(str, getattr(scores, "columns", ()))}
-    long = {role: words[role] for role in ("user", "item", "score", "rank") if role in words}
-    if is_frame(scores) and len(long) > 1:
-        written = ", ".join(f"{role}={name!r}" for role, name in long.items())
-        msg = f"scores is a frame in long form, and no matrix of users x items; use it as it is: frame.rec({written})"
-        raise RecframeError(msg)
-    if is_frame(scores) and not hasattr(scores, "axes"):
-        msg = f"scores is {kind_of(scores)}, whose rows are unknown; give its numbers as a matrix: "
-        msg += "rf.from_scores(frame.drop('user').to_numpy(), users=frame['user'], items=frame.columns[1:])"
+    words = {own_word(str(name)) or str(name): name for name in getattr(scores, "columns", ())}
+    long = [
+        f"{role}={words[role]!r}" for role in ("user", "item", "score", "rank") if role in words
+    ]
+    if is_frame(scores) and (len(long) > 1 or not hasattr(scores, "axes")):
+        msg = (
+            f"scores is {kind_of(scores)}, and no matrix of users x items; a long frame is used as it is, "
+            f"frame.rec({', '.join(long)}), and a wide one gives its numbers: "
+            "rf.from_scores(frame.drop('user').to_numpy(), users=frame['user'], items=frame.columns[1:])"
+        )
         raise RecframeError(msg)
     if isinstance(scores, dict):
         msg = "scores is a dict; rf.from_lists takes users with their items and scores: {user: {item: score}}"
@@ -128,16 +135,8 @@ def _check(scores: Any, k: object) -> None:
 def _labels(given: Any, shape: Any, users: Any, items: Any) -> tuple[pl.Series, pl.Series]:
     """Return the ids of a matrix's rows and columns, which pandas' labels are where no others are given."""
     labels = getattr(given, "axes", (None, None))
-    found = [
-        label if ids is None else ids for ids, label in zip((users, items), labels, strict=True)
-    ]
-    lengths = [len(ids) if hasattr(ids, "__len__") else None for ids in found]
-    is_turned = lengths == [*shape][::-1] != [*shape]
-    hint = " (it has items x users: write scores.T)" if is_turned else ""
-    return (
-        ids_of(found[0], "users", shape[0], f"rows of scores{hint}"),
-        ids_of(found[1], "items", shape[1], f"columns of scores{hint}"),
-    )
+    users, items = labels[0] if users is None else users, labels[1] if items is None else items
+    return ids_of(users, "users", shape[0]), ids_of(items, "items", shape[1])
 
 
 def _places(items: pl.Series) -> Numbers:

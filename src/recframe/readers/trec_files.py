@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
-from recframe.errors import RecframeError, fails_if, shown_in_plan, worded
+from recframe.errors import DataError, RecframeError, fails_if, shown_in_plan, worded
 from recframe.frames import atomic_write
 from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text
@@ -108,7 +108,10 @@ def _unreadable(path: File, why: str) -> RecframeError:
 
 def _scan(path: File, fields: tuple[str, ...]) -> pl.LazyFrame:
     place = Path(path).expanduser()
-    _check_place(place, path)
+    if not atomic_write.is_utf8(str(place)):
+        raise _unreadable(path, "its name is not UTF-8, which Polars needs; rename it")
+    if not place.is_file() or not place.stat().st_size:
+        raise _unreadable(path, "there is no such file, or it is empty")
     lines = pl.scan_csv(
         place,
         glob=False,
@@ -130,16 +133,6 @@ def _scan(path: File, fields: tuple[str, ...]) -> pl.LazyFrame:
     # NOTE: a filter, which lets every row through or fails: a column would not be read where nobody asks for it.
     checked = found.filter(parts.list.len() > 0).filter(fails_if(wrong, _words(place, fields)) == 0)
     return checked.select(value.alias(IDS.get(one, one)) for one, value in values.items())
-
-
-def _check_place(place: Path, path: File) -> None:
-    """Say that a place has no file, or one that cannot be read."""
-    if not place.is_file():
-        raise _unreadable(path, "it is a directory" if place.is_dir() else "there is no such file")
-    if not place.stat().st_size:
-        raise _unreadable(path, "it is empty")
-    if not atomic_write.is_utf8(str(place)):
-        raise _unreadable(path, "its name is not UTF-8, which Polars needs; rename it")
 
 
 def _words(place: Path, fields: tuple[str, ...]) -> pl.Expr:
@@ -177,42 +170,22 @@ def write_trec_run(  # noqa: PLR0913  the names of the columns
     numbers, and for a path that cannot be written.
     """
     side = Side("the frame", frame, Context(user=user, item=item, rank=rank, score=score))
-    orders = [role for role in ("rank", "score") if side.has(role)]
-    if not orders:
-        side.require(
-            "rank",
-            "Name the column of the ranks or of the scores: rf.write_trec_run(..., rank='...')",
-        )
-    rows = _with_ids(side, ["user", "item", *orders], "rf.write_trec_run")
-    rows = _checked(_ranked(rows, orders), _checks_of_a_run())
-    if tag.split() != [tag]:
-        msg = f"tag= is {tag!r}; it is a field of each line: give one word without white space"
-        raise RecframeError(msg)
-    q0, whole = pl.lit("Q0").alias("Q0"), pl.col("rank").cast(pl.Int64)
-    lines = rows.sort("user", "rank", maintain_order=True)
-    _write(lines.select("user", q0, "item", whole, "score", pl.lit(tag).alias("tag")), path)
-
-
-def _ranked(rows: pl.LazyFrame, orders: list[str]) -> pl.LazyFrame:
-    """Return the rows that have a rank, each with a rank and a score; what is not given comes from the other."""
+    orders = [role for role in ("rank", "score") if side.has(role)] or ["rank"]
+    rows = _rows(side, orders, "rf.write_trec_run")
     if "rank" not in orders:
         place = pl.int_range(1, pl.len() + 1).over("user")
         rows = by_score(rows, "user", "score").with_columns(rank=place)
-    number = pl.col("rank").cast(pl.Float64)
-    score = pl.col("score") if "score" in orders else -number
-    return rows.filter(number.is_finite()).with_columns(score=score)
-
-
-def _checks_of_a_run() -> list[pl.Expr]:
-    """Return checks that fail for a rank that is no whole number, and where a score is missing."""
-    item, user, rank = pl.col("item"), pl.col("user"), pl.col("rank")
-    parts = worded("the rank ", rank, " is not a whole number, which a run needs")
-    missing = "' has no score; fill it, or drop the row"
-    unscored = worded(
-        "the item '", shown_in_plan(item), "' of the user '", shown_in_plan(user), missing
+    elif "score" not in orders:
+        rows = rows.with_columns(score=-pl.col("rank").cast(pl.Float64))
+    finite = pl.col("rank").cast(pl.Float64).is_finite()
+    lines = rows.filter(finite).sort("user", "rank", maintain_order=True)
+    fields = {"user": "user", "Q0": pl.lit("Q0"), "item": "item", "rank": _whole("rank")}
+    _write(
+        lines.select(
+            **fields, score=pl.col("score").cast(pl.Float64).fill_nan(None), tag=pl.lit(tag)
+        ),
+        path,
     )
-    score = pl.col("score").cast(pl.Float64).fill_nan(None)
-    return [fails_if(rank.cast(pl.Int64) != rank, parts), fails_if(score.is_null(), unscored)]
 
 
 def write_trec_qrels(
@@ -227,44 +200,47 @@ def write_trec_qrels(
     trec_eval cannot read, and for a path that cannot be written.
     """
     side = Side("the truth", frame, Context(user=user, item=item, relevance=relevance))
-    rows = _with_ids(
-        side, ["user", "item", *["relevance"] * side.has("relevance")], "rf.write_trec_qrels"
-    )
-    if not side.has("relevance"):
-        rows = rows.with_columns(relevance=pl.lit(1))
-    number = pl.col("relevance").cast(pl.Float64)
-    rows = rows.filter(number.is_not_null() & number.is_not_nan())
-    message = worded(
-        "the relevance ",
-        pl.col("relevance"),
-        " is not a whole number, which qrels need; round it, or give grades",
-    )
-    rows = _checked(rows, [fails_if(number.floor() != number, message)])
-    grades = pl.col("relevance").cast(pl.Int64)
-    _write(rows.select("user", pl.lit(0).alias("iteration"), "item", grades), path)
+    roles = ["relevance"] * side.has("relevance")
+    rows = _rows(side, roles, "rf.write_trec_qrels")
+    rows = rows if roles else rows.with_columns(relevance=pl.lit(1))
+    judged = rows.filter(pl.col("relevance").cast(pl.Float64).is_not_nan())
+    fields = {"user": "user", "iteration": pl.lit("0"), "item": "item"}
+    _write(judged.select(**fields, relevance=_whole("relevance")), path)
 
 
-def _with_ids(side: Side, roles: list[str], call: str) -> pl.LazyFrame:
+def _rows(side: Side, roles: list[str], call: str) -> pl.LazyFrame:
     """Return the columns of roles, of the rows that have a user and an item."""
-    for role in roles:
+    for role in ("user", "item", *roles):
         side.require(role, f"Name the column of the {role}: {call}(..., {role}='...')")
-    return side.take(roles).lazy().drop_nulls(["user", "item"])
+    return side.take(["user", "item", *roles]).lazy().drop_nulls(["user", "item"])
 
 
-def _checked(rows: pl.LazyFrame, checks: list[pl.Expr]) -> pl.LazyFrame:
-    """Return rows with ids as text, after checks, and those that fail where an id would be no field of a line."""
-    why = "' is empty or has white space in it, which separates the fields of a line; replace it"
-    ids, schema = {role: pl.col(role) for role in IDS.values()}, rows.collect_schema()
-    of_ids = [
-        fails_if(~one.str.contains(f"^{FIELD}$"), worded(f"the {role} '", shown_in_plan(one), why))
-        for role, one in ids.items()
-    ]
-    texts = rows.with_columns(as_text(one, schema[role]).alias(role) for role, one in ids.items())
-    return texts.filter(pl.sum_horizontal(*checks, *of_ids) == 0)
+def _whole(name: str) -> pl.Expr:
+    """Return whole numbers as text, and what is none as it is, with a blank, which no field has."""
+    number = pl.col(name)
+    whole = number.cast(pl.Int64)
+    return (
+        pl.when(whole == number).then(whole.cast(pl.String)).otherwise(number.cast(pl.String) + " ")
+    )
 
 
 def _write(lines: pl.LazyFrame, path: File) -> None:
-    found = stream(lines)
+    """Write lines of fields, each a word without white space and each number of them whole but a score."""
+    schema = lines.collect_schema()
+    ids = [as_text(pl.col(one), schema[one]).alias(one) for one in IDS.values()]
+    found = stream(lines.with_columns(ids))
+    for column in found.iter_columns():
+        words = column.cast(pl.String)
+        wrong = words.filter(~words.str.contains(f"^{FIELD}$").fill_null(value=False))
+        if len(wrong):
+            value = "no value" if wrong[0] is None else repr(wrong[0].strip())
+            why = (
+                "is a whole number"
+                if column.name in KINDS and column.name != "score"
+                else "is a word without white space"
+            )
+            msg = f"the {column.name} of a row is {value}, but the field of a TREC file {why}; replace it, or drop the row"
+            raise DataError(msg)
     is_packed = Path(path).suffix.lower() == ".gz"
 
     def fill(file: BinaryIO) -> None:
