@@ -91,11 +91,12 @@ def test_a_column_that_cannot_be_repeated_is_refused(column, dtype):
             rf.from_lists(nested.lazy())
 
 
-def test_two_lists_of_a_user_that_nothing_tells_apart_are_never_one():
-    nested = pl.DataFrame({"user": ["ann", "ann"], "item": [["emma", "dune"], ["ilium", "odes"]]})
+@pytest.mark.parametrize("kind", [pl.DataFrame, pl.DataFrame.to_pandas], ids=["polars", "pandas"])
+def test_two_lists_of_a_user_that_nothing_tells_apart_warn(kind):
+    nested = kind(TWO_MODELS.drop("model", "week"))
 
-    with pytest.raises(rf.DataError, match="several lists"):
-        rf.from_lists(nested).rec(truth=rf.from_truth({"ann": ["dune"]})).mrr()
+    with pytest.warns(rf.RecframeWarning, match="has the user 'ann' in several rows that no other"):
+        rf.from_lists(nested)
 
 
 TEXTS = pl.DataFrame(

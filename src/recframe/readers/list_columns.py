@@ -51,7 +51,9 @@ def long(
             msg = f"column {name!r} is {dtype_shown(schema[inside])}, and cannot stand beside ranks and items; drop it first"
             raise ColumnError(msg)
     lists = {role: _list(role, named[role], schema[role], separator) for role in [*named][1:]}
-    if rows is not None and separator is not None:  # nothing of a LazyFrame is collected
+    if rows is not None and ordered:  # nothing of a LazyFrame is collected
+        _warn_of_two_lists(rows.select("user", *kept), named["user"])
+    if rows is not None and separator is not None:
         _warn_of_no_separator(rows["item"], named["item"], separator)
     found = _exploded(taken.lazy().with_columns(**lists), named, number)
     columns = ["user", "item", *(["rank"] if ordered else []), *[*named][2:], *kept]
@@ -110,6 +112,18 @@ def _split(role: str, name: str, separator: str) -> pl.Expr:
     )
     # NOTE: a check is 0 or fails; the list has to depend on it, or the check would not run
     return pl.when(fails_if(is_wrong, words) == 0).then(lists)
+
+
+def _warn_of_two_lists(keys: pl.DataFrame, user: str) -> None:
+    """Warn where a user has two lists that no other column tells apart, so that their items share ranks."""
+    plain = keys.select(one for one in keys if not one.dtype.is_nested())
+    found = keys["user"].filter(plain.is_duplicated()).drop_nulls()
+    if len(found):
+        warn(
+            f"the column {user!r} has the user {found[0]!r} in several rows that no other column distinguishes, so items of "
+            "several lists share a rank; keep one list of each user, or add the column that distinguishes the lists, such as "
+            "their model, and bind it: rec(model='model')"
+        )
 
 
 def _warn_of_no_separator(items: pl.Series, name: str, separator: str) -> None:
