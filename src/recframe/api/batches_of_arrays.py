@@ -42,7 +42,7 @@ def frames_of(
     names = {role: context.names[role] for role in ("user", "item")}
     are_scores = lists.dtype.kind == "f"
     if are_scores:
-        listed = from_scores(lists, users=users, k=k, **names)
+        listed = from_scores(lists, users=users, k=k, user=names["user"], item=names["item"])
         if context.ties != "item" or context.profile:
             listed = listed.drop("rank")  # which has ties broken by item
     else:

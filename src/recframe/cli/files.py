@@ -140,9 +140,10 @@ def places(path: str) -> list[str]:
     if place.is_dir():
         _check_lake(place, path)
         below = (one.relative_to(place) for one in place.rglob("*.parquet") if one.is_file())
-        # Spark's own files begin so
-        read = (one for one in below if not any(part[0] in "._" for part in one.parts))
-        found = sorted(str(place / one) for one in read)
+        # what begins so are files of Spark's own
+        found = sorted(
+            str(place / one) for one in below if not re.search(r"(^|/)[._]", one.as_posix())
+        )
         missing = f"the directory {path!r} has no .parquet files; name another kind by a pattern: '{place / '*.csv'}'"
     elif place.exists():
         found, missing = [str(place)], ""

@@ -1,4 +1,4 @@
-"""Readers of files by their endings: text, Parquet, Arrow, JSON and TREC, each as tables of parts."""
+"""Readers of files by their endings, as tables of parts."""
 
 from __future__ import annotations
 

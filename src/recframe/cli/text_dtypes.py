@@ -1,4 +1,4 @@
-"""Dtypes of columns of text, decided by their values and by their roles in a call."""
+"""Dtypes of columns of text, by their values and roles."""
 
 from __future__ import annotations
 

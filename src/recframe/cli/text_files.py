@@ -1,4 +1,4 @@
-"""Text files in columns: how they are written, and their scans as text."""
+"""Forms of text files in columns, and their scans as text."""
 
 from __future__ import annotations
 
@@ -177,9 +177,8 @@ def _text_part(place: str, form: Form, separator: str) -> TextPart | None:
 def _fields_of(line: str, separator: str, *, has_quotes: bool) -> list[str]:
     if len(separator) > 1:
         return [field.strip() for field in line.split(separator)]
-    settings = {} if has_quotes else {"quoting": csv.QUOTE_NONE}
-    read: Any = partial(csv.reader, delimiter=separator, **settings)
-    return [field.strip() for field in next(read([line]))]
+    settings: dict[str, Any] = {} if has_quotes else {"quoting": csv.QUOTE_NONE}
+    return [field.strip() for field in next(csv.reader([line], delimiter=separator, **settings))]
 
 
 def _check_columns(

@@ -47,7 +47,7 @@ def ids_of(values: Any, name: str, size: int | None = None) -> pl.Series:
 
 def column_of(values: Any, title: str) -> pl.Series:
     """Return values as a column of ids, or say why they can be none."""
-    is_column = isinstance(values, pl.Series) or hasattr(values, "__array_interface__")
+    is_column = hasattr(values, "rechunk") or hasattr(values, "__array_interface__")
     try:
         ids = pl.Series(values if is_column else in_python(values))
     except (TypeError, OverflowError, pl.exceptions.PolarsError):

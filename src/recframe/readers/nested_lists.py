@@ -168,7 +168,7 @@ def from_truth(  # noqa: PLR0913  what nested judgements do not say of themselve
 
 
 class _Given(NamedTuple):
-    """What nested lists do not say of themselves."""
+    """Arguments beside nested lists, with the name of the call."""
 
     numbers: Any
     users: Any
@@ -207,21 +207,34 @@ def _long(lists: Any, given: _Given, context: Context, number: str) -> Any:
 def _nested(lists: Any, given: _Given, names: Mapping[str, str], number: str) -> pl.DataFrame:
     """Return nested lists as a frame with list columns."""
     users, rows, beside = _laid_out(lists, given)
-    if rows and all(isinstance(row, Mapping) for row in rows) and beside is None:
-        pairs = [[(item, _number(one, given.call)) for item, one in row.items()] for row in rows]
-        rows = [sorted(row, key=_by_score) if number == "score" else row for row in pairs]
+    if rows and beside is None and all(isinstance(row, Mapping) for row in rows):
+        rows = [_pairs(row, given.call) for row in rows]
     rows = [_list(row, user, given.call) for row, user in zip(rows, users, strict=True)]
-    held = [*chain.from_iterable(rows)]
-    if beside is None and held and all(map(_is_pair, held)):
-        rows, beside = ([[pair[place] for pair in row] for row in rows] for place in (0, 1))
-    items = _items([*chain.from_iterable(rows)], given)
-    starts = accumulate(map(len, rows), initial=0)
-    cut = [items.slice(start, len(row)) for start, row in zip(starts, rows, strict=False)]
-    columns = {names["user"]: users, names["item"]: pl.Series(cut, dtype=pl.List(items.dtype))}
+    held: list[Any] = [*chain.from_iterable(rows)]
+    of_items = lengths = [*map(len, rows)]
+    numbers = None if beside is None else [*chain.from_iterable(beside)]
     if beside is not None:
-        numbers = [[_number(one, given.call) for one in row] for row in beside]
-        columns[names[number]] = pl.Series(numbers, dtype=pl.List(pl.Float64))
+        lengths = [*map(len, beside)]
+    elif held and all(map(_is_pair, held)):
+        held, numbers = [item for item, _ in held], [one for _, one in held]
+    columns = {names["user"]: users, names["item"]: _cut(_items(held, given), of_items)}
+    if numbers is not None:
+        floats = pl.Series([_number(one, given.call) for one in numbers], dtype=pl.Float64)
+        columns[names[number]] = _cut(floats, lengths)
     return pl.DataFrame(columns)
+
+
+def _cut(values: pl.Series, lengths: list[int]) -> pl.Series:
+    """Return values as lists of some lengths."""
+    starts = accumulate(lengths, initial=0)
+    lists = [values.slice(start, n) for start, n in zip(starts, lengths, strict=False)]
+    return pl.Series(lists, dtype=pl.List(values.dtype))
+
+
+def _pairs(row: Mapping[Any, Any], call: str) -> list[tuple[Any, float | None]]:
+    """Return the items of a mapping with their numbers; those of lists by these, the best first."""
+    pairs = [(item, _number(one, call)) for item, one in row.items()]
+    return sorted(pairs, key=_by_score) if call == "rf.from_lists" else pairs
 
 
 def _number(value: Any, call: str) -> float | None:
@@ -249,7 +262,7 @@ def _laid_out(lists: Any, given: _Given) -> tuple[pl.Series, list[Any], list[Any
         numbers = [numbers[user] for user in users] if isinstance(numbers, Mapping) else numbers
     is_array = len(getattr(rows, "shape", ())) == 2 and not hasattr(rows, "tocsr")  # noqa: PLR2004  users and places
     if not is_array and not isinstance(rows, list | tuple):
-        found = f"{kind_of(rows)} {getattr(rows, 'shape', '')}".strip()
+        found = f"{kind_of(rows)} {tuple(getattr(rows, 'shape', ())) or ''}".strip()
         msg = f"{given.call} takes a frame with list columns, a mapping of users to their items, or rows of items with users=; "
         raise RecframeError(f"{msg}found {found}{MATRIX}")
     rows = in_python(rows)
@@ -287,8 +300,9 @@ def _items(values: list[Any], given: _Given) -> pl.Series:
     if given.items is None:
         return found
     ids, places = ids_of(given.items, "items"), found.cast(pl.Int64)
-    if (places >= len(ids)).any():
-        msg = f"the lists have the place {places.max()}, and items= has the ids of {len(ids):,} places, from 0"
+    highest: Any = places.max()
+    if highest is not None and highest >= len(ids):
+        msg = f"the lists have the place {highest}, and items= has the ids of {len(ids):,} places, from 0"
         raise DataError(msg)
     return ids.gather(places.set(places < 0, None))
 

@@ -179,13 +179,9 @@ def write_trec_run(  # noqa: PLR0913  the names of the columns
         rows = rows.with_columns(score=-pl.col("rank").cast(pl.Float64))
     finite = pl.col("rank").cast(pl.Float64).is_finite()
     lines = rows.filter(finite).sort("user", "rank", maintain_order=True)
-    fields = {"user": "user", "Q0": pl.lit("Q0"), "item": "item", "rank": _whole("rank")}
-    _write(
-        lines.select(
-            **fields, score=pl.col("score").cast(pl.Float64).fill_nan(None), tag=pl.lit(tag)
-        ),
-        path,
-    )
+    score_of = pl.col("score").cast(pl.Float64).fill_nan(None)
+    fields: list[Any] = ["user", pl.lit("Q0").alias("Q0"), "item", _whole("rank").alias("rank")]
+    _write(lines.select(*fields, score_of, pl.lit(tag).alias("tag")), path)
 
 
 def write_trec_qrels(
@@ -204,8 +200,8 @@ def write_trec_qrels(
     rows = _rows(side, roles, "rf.write_trec_qrels")
     rows = rows if roles else rows.with_columns(relevance=pl.lit(1))
     judged = rows.filter(pl.col("relevance").cast(pl.Float64).is_not_nan())
-    fields = {"user": "user", "iteration": pl.lit("0"), "item": "item"}
-    _write(judged.select(**fields, relevance=_whole("relevance")), path)
+    grade = _whole("relevance")
+    _write(judged.select("user", pl.lit("0").alias("iteration"), "item", relevance=grade), path)
 
 
 def _rows(side: Side, roles: list[str], call: str) -> pl.LazyFrame:
