@@ -339,7 +339,6 @@ def test_a_file_that_cannot_be_read_says_what_to_write(line, files, said):
         ("--columns recs=item=", "'recs=item=' is no role=name"),
         ("--header usr=a,b", "unknown file 'usr'; did you mean 'users'?"),
         ("--header user,item,user", "'user,item,user' names no column, or one twice"),
-        ("--lists-separator users=x", "one of the files recs, truth, reference, train"),
         ("--lists-separator recs=", "write the text between two ids"),
         ("--columns recs=itm=x", "unknown role 'itm'; did you mean 'item'?"),
     ],

@@ -13,18 +13,18 @@ import recframe as rf
 from recframe.cli.files import FORMATS, WRITERS
 from recframe.cli.output import TABLE
 from recframe.cli.values import (
+    by_files,
     bytes_of,
     complete_metrics,
     complete_profiles,
     cutoffs_of,
-    encodings,
-    headers,
-    list_separators,
+    encoding,
+    header,
     metrics_of,
     one_of,
     one_truth,
     roles_of,
-    separators,
+    separator,
     tags_of,
     threshold,
     values_of,
@@ -302,38 +302,38 @@ OF_TABLES = declared(
         "The names of the columns of text files without a header line, in their order: user,item,rank, or for one of "
         "the files recs=user,item,rank. An empty name leaves a column out.",
         "[FILE=]NAMES",
-        headers,
+        partial(by_files, read=header),
     ),
     _several(
         "--separator",
         "The separator of columns in text files, such as ';', tab or '::', whatever their ending.",
         "[FILE=]MARK",
-        separators,
+        partial(by_files, read=separator),
     ),
     _several(
         "--encoding",
         "The encoding of text files that are not UTF-8, such as latin-1.",
         "[FILE=]NAME",
-        encodings,
+        partial(by_files, read=encoding),
     ),
     _several(
         "--decimal",
         "The sign before the decimals in text files, point or comma.",
         "[FILE=]SIGN",
-        partial(one_of, {"point": ".", "comma": ","}),
+        partial(by_files, read=partial(one_of, {"point": ".", "comma": ","})),
     ),
     _several(
         "--quotes",
         "Whether quotes hold a value together in text files, yes or no.  [default: yes where commas or semicolons separate "
         "columns, or the first line has quotes]",
         "[FILE=]WORD",
-        partial(one_of, {"yes": True, "no": False}),
+        partial(by_files, read=partial(one_of, {"yes": True, "no": False})),
     ),
     _several(
         "--lists-separator",
         "The separator of ids if a column has lists as text, ' ' for 'a b c'; a row is then a user's list.",
         "[FILE=]MARK",
-        list_separators,
+        partial(by_files, read=separator),
     ),
 )
 COLUMNS = declared(

@@ -259,9 +259,6 @@ ROLES = {"user", "item", "items", "rank", "relevance"}
 
 def _trec(place: str, *, is_named: bool) -> pl.LazyFrame:
     """Return the rows of a TREC file; of a run among several with a column `model`, which has the file's name."""
-    if is_address(place):
-        msg = f"cannot read {place!r}: TREC files are read from files alone"
-        raise RecframeError(msg)
     if ending_of(place) != ".run":
         return rf.scan_trec_qrels(place)
     name = Path(place).name.removesuffix(".gz").rpartition(".")[0]

@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, TypeAlias, TypeVar
 
@@ -114,7 +114,7 @@ OF_LISTS = ("recs", "truth", "reference", "train")
 WORDS = {"tab": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
 
 
-def by_files(values: Values) -> dict[str, str]:
+def by_files(values: Values, read: Callable[[str], _Value]) -> dict[str, _Value]:
     """Return the values of an option by the files that they are for, those that are for all by ''."""
     found = {}
     for value in values:
@@ -124,70 +124,44 @@ def by_files(values: Values) -> dict[str, str]:
             raise click.BadParameter(
                 f"unknown file {name!r}{suggestion(name, FILES)}; the files are {', '.join(FILES)}"
             )
-        found[name if is_for_one else ""] = rest if is_for_one else value
+        found[name if is_for_one else ""] = read(rest if is_for_one else value)
     return found
 
 
-def separators(values: Values) -> dict[str, str]:
-    """Return the column separators of text files, by file."""
-    found = by_files(values)
-    if not all(found.values()):
-        raise click.BadParameter(f"write what separates columns, or a word: {', '.join(WORDS)}")
-    return {name: (WORDS | {"\\t": "\t"}).get(value, value) for name, value in found.items()}
+def separator(value: str) -> str:
+    """Return the text that separates columns, or ids in a list."""
+    if not value:
+        raise click.BadParameter(
+            f"write the text between two ids or columns, or a word: {', '.join(WORDS)}"
+        )
+    return (WORDS | {"\\t": "\t"}).get(value, value)
 
 
-def encodings(values: Values) -> dict[str, str]:
-    """Return the encodings of text files, by file."""
-    found = by_files(values)
-    wrong = next((value for value in found.values() if not _is_encoding(value)), None)
-    if wrong is not None:
-        msg = f"{wrong!r} is no encoding that Python knows; write for example latin-1 or utf-16"
-        raise click.BadParameter(msg)
-    return found
-
-
-def _is_encoding(name: str) -> bool:
+def encoding(value: str) -> str:
+    """Return the name of an encoding, or say that it is none."""
     try:
-        codecs.lookup(name)
+        return codecs.lookup(value).name
     except LookupError:
-        return False
-    return True
+        msg = f"{value!r} is no encoding that Python knows; write for example latin-1 or utf-16"
+        raise click.BadParameter(msg) from None
 
 
-def one_of(words: Mapping[str, _Value], values: Values) -> dict[str, _Value]:
-    """Return what words mean, by file."""
-    found = by_files(values)
-    wrong = next((value for value in found.values() if value not in words), None)
-    if wrong is not None:
-        raise click.BadParameter(f"{wrong!r} is none of {', '.join(words)}")
-    return {name: words[value] for name, value in found.items()}
+def one_of(words: Mapping[str, _Value], value: str) -> _Value:
+    """Return what a word means."""
+    if value not in words:
+        raise click.BadParameter(f"{value!r} is none of {', '.join(words)}")
+    return words[value]
 
 
-def list_separators(values: Values) -> dict[str, str]:
-    """Return the separators of ids in list columns, by file."""
-    found = by_files(values)
-    others = [name for name in found if name not in {"", *OF_LISTS}]
-    if others or not all(found.values()):
-        example = f"one of the files {', '.join(OF_LISTS)}, as in truth=' '"
-        raise click.BadParameter(f"write the text between two ids, such as ' ', or for {example}")
-    return {name: WORDS.get(value, value) for name, value in found.items()}
-
-
-def headers(values: Values) -> dict[str, tuple[str, ...]]:
-    """Return the names of the columns of text files without a header line, by the files."""
-    found = by_files(values)
-    names = {name: _names(value) for name, value in found.items()}
-    for given in names.values():
-        known = [one for one in given if one]
-        if not known or len(set(known)) < len(known):
-            raise click.BadParameter(
-                f"{','.join(given)!r} names no column, or one twice; write for example user,item,rank"
-            )
+def header(value: str) -> tuple[str, ...]:
+    """Return the names of the columns of a text file without a header line."""
+    names = tuple(cell.strip() for cell in _cells(value))
+    known = [name for name in names if name]
+    if not known or len({*known}) < len(known):
+        raise click.BadParameter(
+            f"{','.join(names)!r} names no column, or one twice; write for example user,item,rank"
+        )
     return names
-
-
-def _names(value: str) -> tuple[str, ...]:
-    return tuple(cell.strip() for cell in _cells(value))
 
 
 FORM_OPTIONS = {

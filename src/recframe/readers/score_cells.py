@@ -96,9 +96,9 @@ def judged_cells(matrix: Any, *, zeros: bool = False) -> pl.DataFrame:
     if hasattr(matrix, "indptr"):
         (rows, columns), values = cells_of(matrix), array_of(matrix.data)
     else:
-        values = array_of(matrix)
-        rows, columns = (axis.ravel() for axis in np.indices(values.shape))
-        values = values.ravel()
+        array = array_of(matrix)
+        rows, columns = np.nonzero((array != 0) | zeros)
+        values = array[rows, columns]
     cells = pl.DataFrame({"row": rows, "column": columns, "number": values})
     number = pl.col("number").cast(pl.Float64)
     is_judged = number.is_not_nan() & ((number != 0) | zeros)
