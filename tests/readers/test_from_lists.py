@@ -205,7 +205,7 @@ def test_scores_that_rise_along_a_list_warn():
         (lambda: rf.from_lists({"ann": [1, "a"]}), r"in the lists: int, str; give ids of one kind: \[str"),
         (lambda: rf.from_lists({"ann": [("a", "b")]}), "no plain values, in the lists: tuple"),
         (lambda: rf.from_lists({"ann": {"a": "high"}}), "has a number beside it, a score or a relevance; found 'high'"),
-        (lambda: rf.from_lists({"ann": ["a"]}, {"ann": [1, 2]}), "has 1 items, and the one of 'score' beside it 2; give one"),
+        (lambda: rf.from_lists({"ann": ["a"]}, {"ann": [1, 2]}), "a user has more or fewer numbers than items; give one"),
         (lambda: rf.from_lists({"ann": ["a"]}, [[1], [2]]), "there are 1 lists of items and 2 of numbers"),
         (lambda: rf.from_lists({"ann": ["a"]}, users=["ann"]), "rows of items with users=; found a dict"),
         (lambda: rf.from_lists([[5]], items=["a", "b"]), "the place 5, and items= has the ids of 2 places"),

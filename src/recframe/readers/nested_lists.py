@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import accumulate, chain
+from itertools import chain
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
@@ -15,7 +14,7 @@ from recframe.errors import DataError, RecframeError, kind_of, shown, warn
 from recframe.frames.collecting import check_threads
 from recframe.frames.kinds.lookup import in_memory, is_frame
 from recframe.frames.options import Context
-from recframe.readers.ids import column_of, ids_of, in_python
+from recframe.readers.ids import by_score, column_of, ids_of, in_python
 from recframe.readers.list_columns import long
 
 if TYPE_CHECKING:
@@ -207,51 +206,42 @@ def _long(lists: Any, given: _Given, context: Context, number: str) -> Any:
 def _nested(lists: Any, given: _Given, names: Mapping[str, str], number: str) -> pl.DataFrame:
     """Return nested lists as a frame with list columns."""
     users, rows, beside = _laid_out(lists, given)
-    if rows and beside is None and all(isinstance(row, Mapping) for row in rows):
-        rows = [_pairs(row, given.call) for row in rows]
-    rows = [_list(row, user, given.call) for row, user in zip(rows, users, strict=True)]
-    held: list[Any] = [*chain.from_iterable(rows)]
-    of_items = lengths = [*map(len, rows)]
+    kinds = {*map(type, rows)}
+    is_mapping = bool(kinds) and beside is None and all(issubclass(one, Mapping) for one in kinds)
+    if is_mapping:
+        rows, beside = [[*row] for row in rows], [[*row.values()] for row in rows]
+    rows = _as_lists(rows, users, given.call)
+    lengths, held = [*map(len, rows)], [*chain.from_iterable(rows)]
     numbers = None if beside is None else [*chain.from_iterable(beside)]
-    if beside is not None:
-        lengths = [*map(len, beside)]
-    elif held and all(map(_is_pair, held)):
-        held, numbers = [item for item, _ in held], [one for _, one in held]
-    columns = {names["user"]: users, names["item"]: _cut(_items(held, given), of_items)}
+    if beside is not None and lengths != [*map(len, beside)]:
+        raise DataError(
+            f"{given.call}: a user has more or fewer numbers than items; give one for each"
+        )
+    if numbers is None and _are_pairs(held):
+        held, numbers = map(list, zip(*held, strict=True))
+    list_of = pl.Series([row for row, n in enumerate(lengths) for _ in range(n)], dtype=pl.UInt32)
+    flat = pl.DataFrame({"list": list_of, "item": _items(held, given)})
     if numbers is not None:
-        floats = pl.Series([_number(one, given.call) for one in numbers], dtype=pl.Float64)
-        columns[names[number]] = _cut(floats, lengths)
-    return pl.DataFrame(columns)
+        flat = flat.with_columns(number=_numbers(numbers, given.call))
+    if is_mapping and number == "score":
+        flat = by_score(flat, "list", "number")
+    of_lists = flat.group_by("list", maintain_order=True).agg(pl.exclude("list"))
+    table = pl.DataFrame({"user": users}).with_row_index("list").cast({"list": pl.UInt32})
+    found = table.join(of_lists, on="list", how="left", maintain_order="left").drop("list")
+    named = {"user": names["user"], "item": names["item"], "number": names[number]}
+    return found.rename(named, strict=False)
 
 
-def _cut(values: pl.Series, lengths: list[int]) -> pl.Series:
-    """Return values as lists of some lengths."""
-    starts = accumulate(lengths, initial=0)
-    lists = [values.slice(start, n) for start, n in zip(starts, lengths, strict=False)]
-    return pl.Series(lists, dtype=pl.List(values.dtype))
-
-
-def _pairs(row: Mapping[Any, Any], call: str) -> list[tuple[Any, float | None]]:
-    """Return the items of a mapping with their numbers; those of lists by these, the best first."""
-    pairs = [(item, _number(one, call)) for item, one in row.items()]
-    return sorted(pairs, key=_by_score) if call == "rf.from_lists" else pairs
-
-
-def _number(value: Any, call: str) -> float | None:
-    """Return a score or a relevance."""
-    if value is not None and not isinstance(value, Real):
+def _numbers(values: list[Any], call: str) -> pl.Series:
+    """Return scores or relevances."""
+    kinds = {type(value): value for value in values if value is not None}
+    wrong = next((value for kind, value in kinds.items() if not issubclass(kind, Real)), None)
+    if wrong is not None:
         msg = (
-            f"{call}: an item has a number beside it, a score or a relevance; found {shown(value)}"
+            f"{call}: an item has a number beside it, a score or a relevance; found {shown(wrong)}"
         )
         raise RecframeError(msg)
-    return None if value is None else float(value)
-
-
-def _by_score(pair: tuple[Any, Any]) -> tuple[Any, ...]:
-    """Return the key by which the best item is first, equal ones stand by item, and those without a score are last."""
-    item, score = pair
-    is_missing = score is None or math.isnan(score)
-    return is_missing, 0 if is_missing else -score, item
+    return pl.Series([None if one is None else float(one) for one in values], dtype=pl.Float64)
 
 
 def _laid_out(lists: Any, given: _Given) -> tuple[pl.Series, list[Any], list[Any] | None]:
@@ -273,18 +263,24 @@ def _laid_out(lists: Any, given: _Given) -> tuple[pl.Series, list[Any], list[Any
     return ids_of(users, "users", len(rows)), rows, beside
 
 
-def _list(row: Any, user: object, call: str) -> list[Any]:
-    """Return a user's list as Python holds it."""
-    is_set = isinstance(row, AbstractSet) and call == "rf.from_lists"
-    if is_set or isinstance(row, str | Mapping) or not hasattr(row, "__len__"):
-        msg = f"the user {user!r} has {kind_of(row)}; give a list of items in their order, or a mapping of items to numbers"
+def _as_lists(rows: list[Any], users: pl.Series, call: str) -> list[list[Any]]:
+    """Return users' lists as Python holds them."""
+    kinds, has_order = {*map(type, rows)}, call == "rf.from_lists"
+    unlisted = (str, Mapping, AbstractSet) if has_order else (str, Mapping)
+    wrong = {one for one in kinds if issubclass(one, unlisted) or not hasattr(one, "__len__")}
+    if wrong:
+        place = next(number for number, row in enumerate(rows) if type(row) in wrong)
+        found = f"the user {users[place]!r} has {kind_of(rows[place])}"
+        msg = f"{found}; give a list of items in their order, or a mapping of items to numbers"
         raise RecframeError(msg)
-    return in_python(row)
+    return rows if kinds == {list} else [*map(in_python, rows)]
 
 
-def _is_pair(value: object) -> bool:
-    """Whether a value is an item with its number."""
-    return isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], Real | None)  # noqa: PLR2004  as said
+def _are_pairs(held: list[Any]) -> bool:
+    """Whether all values are items with their numbers."""
+    if {*map(type, held)} != {tuple} or {*map(len, held)} != {2}:
+        return False
+    return all(issubclass(kind, Real) for kind in {type(number) for _, number in held})
 
 
 def _items(values: list[Any], given: _Given) -> pl.Series:
