@@ -1,4 +1,4 @@
-"""Ids of any kind as a column, in the dtypes of every way in."""
+"""Ids of any kind as a column, and their dtypes."""
 
 from __future__ import annotations
 

@@ -280,7 +280,8 @@ def _are_pairs(held: list[Any]) -> bool:
     """Whether all values are items with their numbers."""
     if {*map(type, held)} != {tuple} or {*map(len, held)} != {2}:
         return False
-    return all(issubclass(kind, Real) for kind in {type(number) for _, number in held})
+    kinds = {type(number) for _, number in held}
+    return all(issubclass(kind, Real) for kind in kinds)
 
 
 def _items(values: list[Any], given: _Given) -> pl.Series:
