@@ -304,7 +304,7 @@ def test_a_matrix_without_users_has_the_columns():
          "users= is a Polars DataFrame; give the ids"),
         (lambda: rf.from_scores(MATRIX, exclude=MATRIX.T), r"exclude= has the shape \(3, 2\), and scores \(2, 3\)"),
         (lambda: rf.from_scores(MATRIX, exclude={0: [1]}),
-         "exclude= is a dict; give a frame of pairs .* rf.from_truth makes"),
+         "exclude= is a dict; give a frame of pairs, which rf.from_truth makes"),
         (lambda: rf.from_scores(MATRIX, exclude=pl.DataFrame({"user": [0], "isbn": [1]})),
          r"the frame exclude= has no column 'item'.*rf\.from_scores\(\.\.\., item='\.\.\.'\)"),
         (

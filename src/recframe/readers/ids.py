@@ -77,10 +77,12 @@ def in_own_dtype(ids: pl.Expr, dtype: pl.DataType) -> pl.Expr:
 
 
 def in_own_dtypes(rows: Result, names: Mapping[str, str]) -> Result:
-    """Return columns under their names, in the dtypes of every way in."""
+    """Return columns under their names, in the order of these and in the dtypes of every way in."""
     schema: pl.Schema = rows.collect_schema()
     return rows.select(
-        in_own_dtype(pl.col(name), schema[name]).alias(names[name]) for name in schema
+        in_own_dtype(pl.col(one), schema[one]).alias(name)
+        for one, name in names.items()
+        if one in schema
     )
 
 

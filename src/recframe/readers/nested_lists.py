@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
-from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import polars as pl
 
-from recframe.errors import DataError, RecframeError, kind_of, shown, warn
+from recframe.errors import DataError, RecframeError, kind_of, warn
 from recframe.frames.collecting import check_threads
 from recframe.frames.kinds.lookup import in_memory, is_frame
 from recframe.frames.options import Context
-from recframe.readers.ids import by_score, column_of, ids_of, in_python
-from recframe.readers.list_columns import long
+from recframe.readers.ids import by_score, column_of, has_a_score, ids_of, in_own_dtypes, in_python
+from recframe.readers.list_columns import exploded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,8 +95,16 @@ def from_lists(  # noqa: PLR0913  what nested lists do not say of themselves
     │ bob  ┆ dune ┆ 1    │
     └──────┴──────┴──────┘
     """
-    given = _Given(scores, users, items, separator, "rf.from_lists")
-    return _long(lists, given, Context(user=user, item=item, score=score), "score")
+    names = {"user": user, "item": item, "rank": "rank", "number": score}
+    given = {"number": scores, "users": users, "items": items}
+    lists = in_memory(lists)
+    if is_frame(lists):
+        _check_is_alone(given)
+        return exploded(lists, Context(user=user, item=item, score=score), "score", separator)
+    rows = _rows(lists, **given, is_ordered=True)
+    if "number" in rows.columns:
+        _warn_of_rising(rows)
+    return in_own_dtypes(rows, names)
 
 
 @overload
@@ -161,155 +168,106 @@ def from_truth(  # noqa: PLR0913  what nested judgements do not say of themselve
     │ bob  ┆ dune  ┆ 0.0       │
     └──────┴───────┴───────────┘
     """
-    given = _Given(relevance, users, items, separator, "rf.from_truth")
-    name = relevance if isinstance(relevance, str) else None
-    return _long(truth, given, Context(user=user, item=item, relevance=name), "relevance")
-
-
-class _Given(NamedTuple):
-    """Arguments beside nested lists, with the name of the call."""
-
-    numbers: Any
-    users: Any
-    items: Any
-    separator: str | None
-    call: str
-
-
-def _long(lists: Any, given: _Given, context: Context, number: str) -> Any:
-    """Return nested lists, or a frame with list columns, in long form."""
-    check_threads()
-    lists, ordered = in_memory(lists), number == "score"
-    has_frame = is_frame(lists)
-    beside = [given.users, given.items, None if isinstance(given.numbers, str) else given.numbers]
-    is_wrong = any(one is not None for one in beside) if has_frame else given.separator is not None
-    if is_wrong or given.separator == "":
-        msg = (
-            "a frame has its numbers, users and items as columns, and it alone has lists in text, of which separator= is the "
-            f"text between two ids: {given.call}(frame, separator=' ')"
+    names = {"user": user, "item": item, "number": "relevance"}
+    given = {"number": relevance, "users": users, "items": items}
+    truth = in_memory(truth)
+    if is_frame(truth):
+        name = relevance if isinstance(relevance, str) else None
+        _check_is_alone(given if name is None else given | {"number": None})
+        return exploded(
+            truth, Context(user=user, item=item, relevance=name), "relevance", separator
         )
-        raise RecframeError(msg)
-    if has_frame:
-        return long(lists, context, number, ordered=ordered, separator=given.separator)
-    found = long(_nested(lists, given, context.names, number), context, number, ordered=ordered)
-    user, item, of_number = (context.names[role] for role in ("user", "item", number))
-    if ordered and of_number in found.columns:
-        _warn_of_rising(found, user, of_number)
-    pairs = found.select(user, item).drop_nulls()
-    if not ordered and not isinstance(lists, Mapping) and pairs.is_duplicated().any():
-        raise DataError(
-            f"a row of ids has one twice{MATRIX}; what fills a row up is no id: leave it out"
-        )
-    return found if given.items is None else found.drop_nulls(item)
-
-
-def _nested(lists: Any, given: _Given, names: Mapping[str, str], number: str) -> pl.DataFrame:
-    """Return nested lists as a frame with list columns."""
-    users, rows, beside = _laid_out(lists, given)
-    kinds = {*map(type, rows)}
-    is_mapping = bool(kinds) and beside is None and all(issubclass(one, Mapping) for one in kinds)
-    if is_mapping:
-        rows, beside = [[*row] for row in rows], [[*row.values()] for row in rows]
-    rows = _as_lists(rows, users, given.call)
-    lengths, held = [*map(len, rows)], [*chain.from_iterable(rows)]
-    numbers = None if beside is None else [*chain.from_iterable(beside)]
-    if beside is not None and lengths != [*map(len, beside)]:
-        raise DataError(
-            f"{given.call}: a user has more or fewer numbers than items; give one for each"
-        )
-    if numbers is None and _are_pairs(held):
-        held, numbers = map(list, zip(*held, strict=True))
-    list_of = pl.Series([row for row, n in enumerate(lengths) for _ in range(n)], dtype=pl.UInt32)
-    flat = pl.DataFrame({"list": list_of, "item": _items(held, given)})
-    if numbers is not None:
-        flat = flat.with_columns(number=_numbers(numbers, given.call))
-    if is_mapping and number == "score":
-        flat = by_score(flat, "list", "number")
-    of_lists = flat.group_by("list", maintain_order=True).agg(pl.exclude("list"))
-    table = pl.DataFrame({"user": users}).with_row_index("list").cast({"list": pl.UInt32})
-    found = table.join(of_lists, on="list", how="left", maintain_order="left").drop("list")
-    named = {"user": names["user"], "item": names["item"], "number": names[number]}
-    return found.rename(named, strict=False)
-
-
-def _numbers(values: list[Any], call: str) -> pl.Series:
-    """Return scores or relevances."""
-    kinds = {type(value): value for value in values if value is not None}
-    wrong = next((value for kind, value in kinds.items() if not issubclass(kind, Real)), None)
-    if wrong is not None:
-        msg = (
-            f"{call}: an item has a number beside it, a score or a relevance; found {shown(wrong)}"
-        )
-        raise RecframeError(msg)
-    return pl.Series([None if one is None else float(one) for one in values], dtype=pl.Float64)
-
-
-def _laid_out(lists: Any, given: _Given) -> tuple[pl.Series, list[Any], list[Any] | None]:
-    """Return the users, each one's list, and the numbers beside them where there are any."""
-    users, rows, numbers = given.users, lists, given.numbers
-    if isinstance(lists, Mapping) and users is None:
-        users, rows = [*lists], [*lists.values()]
-        numbers = [numbers[user] for user in users] if isinstance(numbers, Mapping) else numbers
-    is_array = len(getattr(rows, "shape", ())) == 2 and not hasattr(rows, "tocsr")  # noqa: PLR2004  users and places
-    if not is_array and not isinstance(rows, list | tuple):
-        found = f"{kind_of(rows)} {tuple(getattr(rows, 'shape', ())) or ''}".strip()
-        msg = f"{given.call} takes a frame with list columns, a mapping of users to their items, or rows of items with users=; "
-        raise RecframeError(f"{msg}found {found}{MATRIX}")
-    rows = in_python(rows)
-    beside = None if numbers is None else [in_python(row) for row in in_python(numbers)]
-    if beside is not None and len(beside) != len(rows):
-        msg = f"there are {len(rows):,} lists of items and {len(beside):,} of numbers; give one of each for every user"
-        raise RecframeError(msg)
-    return ids_of(users, "users", len(rows)), rows, beside
-
-
-def _as_lists(rows: list[Any], users: pl.Series, call: str) -> list[list[Any]]:
-    """Return users' lists as Python holds them."""
-    kinds, has_order = {*map(type, rows)}, call == "rf.from_lists"
-    unlisted = (str, Mapping, AbstractSet) if has_order else (str, Mapping)
-    wrong = {one for one in kinds if issubclass(one, unlisted) or not hasattr(one, "__len__")}
-    if wrong:
-        place = next(number for number, row in enumerate(rows) if type(row) in wrong)
-        found = f"the user {users[place]!r} has {kind_of(rows[place])}"
-        msg = f"{found}; give a list of items in their order, or a mapping of items to numbers"
-        raise RecframeError(msg)
-    return rows if kinds == {list} else [*map(in_python, rows)]
-
-
-def _are_pairs(held: list[Any]) -> bool:
-    """Whether all values are items with their numbers."""
-    if {*map(type, held)} != {tuple} or {*map(len, held)} != {2}:
-        return False
-    kinds = {type(number) for _, number in held}
-    return all(issubclass(kind, Real) for kind in kinds)
-
-
-def _items(values: list[Any], given: _Given) -> pl.Series:
-    """Return items as ids, whole where they came as floats; those at places where `items` names these, null below 0."""
-    found = column_of(values, "the lists")
-    if found.dtype.is_float():
-        found = found.fill_nan(None)
-        found = found.cast(pl.Int64) if (found == found.floor()).all() else found
-    if found.dtype.is_float() or found.dtype == pl.Boolean:
-        raise RecframeError(
-            f"{given.call}: the lists hold {found[0]}, which is not an item id{MATRIX}"
-        )
-    if given.items is None:
-        return found
-    ids, places = ids_of(given.items, "items"), found.cast(pl.Int64)
-    highest: Any = places.max()
-    if highest is not None and highest >= len(ids):
-        msg = f"the lists have the place {highest}, and items= has the ids of {len(ids):,} places, from 0"
+    rows = _rows(truth, **given, is_ordered=False)
+    pairs = rows.select("list", "item").drop_nulls()
+    if not isinstance(truth, Mapping) and pairs.is_duplicated().any():
+        msg = f"a row of ids has one twice{MATRIX}; what fills a row up is no id: leave it out"
         raise DataError(msg)
-    return ids.gather(places.set(places < 0, None))
+    return in_own_dtypes(rows, names)
 
 
-def _warn_of_rising(found: pl.DataFrame, user: str, score: str) -> None:
+def _check_is_alone(given: Mapping[str, Any]) -> None:
+    """Reject arguments that a frame has as columns."""
+    if any(value is not None for value in given.values()):
+        raise RecframeError("a frame has its numbers, users and items as columns: give their names")
+
+
+def _rows(lists: Any, number: Any, users: Any, items: Any, *, is_ordered: bool) -> pl.DataFrame:
+    """Return a row for each item of nested lists: list, user, item, rank and, where there are some, number."""
+    check_threads()
+    if isinstance(lists, Mapping) and users is None:
+        users, lists = [*lists], [*lists.values()]
+        number = [number[user] for user in users] if isinstance(number, Mapping) else number
+    is_matrix = len(getattr(lists, "shape", ())) == 2 and not hasattr(lists, "tocsr")  # noqa: PLR2004  users and places
+    if not is_matrix and not isinstance(lists, list | tuple):
+        found = f"{kind_of(lists)} {getattr(lists, 'shape', '')}".strip()
+        msg = "give a frame with list columns, a mapping of users to their items, or rows of items with users=; "
+        raise RecframeError(f"{msg}found {found}{MATRIX}")
+    given = in_python(lists)
+    ids = ids_of(users, "users", len(given))
+    rows = [_list(row, user, is_ordered=is_ordered) for user, row in zip(ids, given, strict=True)]
+    if number is not None:
+        rows = _paired(rows, [*map(in_python, in_python(number))])
+    places = pl.Series([place for place, row in enumerate(rows) for _ in row], dtype=pl.UInt32)
+    columns = _columns([*chain.from_iterable(rows)], items)
+    found = pl.DataFrame({"list": places, "user": ids.gather(places), **columns})
+    has_numbers = "number" in columns
+    if has_numbers and is_ordered and any(isinstance(row, Mapping) for row in given):
+        found = by_score(found, "list", "number")
+    found = found.with_columns(rank=pl.int_range(1, pl.len() + 1).over("list"))
+    found = found.filter(has_a_score("number")) if has_numbers else found
+    return found if items is None else found.drop_nulls("item")
+
+
+def _list(row: Any, user: Any, *, is_ordered: bool) -> list[Any]:
+    """Return a user's list: items, or pairs of an item and its number."""
+    if isinstance(row, Mapping):
+        return [*row.items()]
+    is_list = hasattr(row, "__len__") and not isinstance(row, str)
+    if not is_list or (is_ordered and isinstance(row, AbstractSet)):
+        msg = f"the user {user!r} has {kind_of(row)}; give a list of items in their order, or a mapping of items to numbers"
+        raise RecframeError(msg)
+    return in_python(row)
+
+
+def _paired(rows: list[list[Any]], numbers: list[list[Any]]) -> list[list[Any]]:
+    """Return lists of items as lists of pairs of an item and its number."""
+    if [*map(len, rows)] != [*map(len, numbers)]:
+        msg = "a user has more or fewer numbers than items; give a number for each item"
+        raise DataError(msg)
+    return [[*zip(*pair, strict=True)] for pair in zip(rows, numbers, strict=True)]
+
+
+def _columns(values: Sequence[Any], items: Any) -> dict[str, pl.Series]:
+    """Return items, and the numbers of pairs; `items` has the ids of items that are places."""
+    numbers = {}
+    if any(isinstance(value, tuple) for value in values):
+        try:
+            values, given = zip(*values, strict=True)
+            floats = [None if one is None else float(one) for one in given]
+        except (TypeError, ValueError) as error:
+            msg = f"an item is paired with a number, a score or a relevance: {error}"
+            raise RecframeError(msg) from None
+        numbers["number"] = pl.Series(floats, dtype=pl.Float64)
+    found = column_of(values, "the lists")
+    whole = found.cast(pl.Int64, strict=False) if found.dtype.is_float() else found
+    if found.dtype == pl.Boolean or (whole != found).any():
+        raise RecframeError(f"the lists hold {found[0]}, which is not an item id{MATRIX}")
+    if items is None:
+        return {"item": whole, **numbers}
+    ids, places = ids_of(items, "items"), whole.cast(pl.Int64)
+    beyond = places.filter(places >= len(ids))
+    if len(beyond):
+        msg = f"the lists have the place {beyond[0]}, and items= has the ids of {len(ids):,} places"
+        raise DataError(msg)
+    return {"item": ids.gather(places.set(places < 0, None)), **numbers}
+
+
+def _warn_of_rising(rows: pl.DataFrame) -> None:
     """Warn where the scores of a list rise along it."""
-    number = pl.col(score).fill_nan(None)
-    rising = found.filter(number > number.shift().over(user))
+    score = pl.col("number").fill_nan(None)
+    rising = rows.filter(score > score.shift().over("list"))["user"]
     if len(rising):
         warn(
-            f"the list of the user {rising[user][0]!r} has a score that is higher than the one before it; a list's order is "
-            "its ranking, whatever the scores: sort the lists, or give {user: {item: score}}"
+            f"the list of the user {rising[0]!r} has a score that is higher than the score before it; a list's order is its "
+            "ranking, whatever the scores: sort the lists, or give {user: {item: score}}"
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,12 +14,9 @@ from recframe.frames.rows.positions import with_places
 from recframe.readers.ids import NO_SCORE
 
 Numbers: TypeAlias = npt.NDArray[Any]
-Pairs: TypeAlias = tuple[Numbers, Numbers]
-"""The rows, which ascend, and the columns of some cells."""
-CELLS = {"row": pl.Int64, "column": pl.Int64, "rank": pl.Int64, "number": pl.Float64}
-"""The columns of cells in a frame."""
 BLOCK = 2**22
 """Cells per block: 16 MB of 32-bit floats."""
+CELLS = {"row": pl.Int64, "column": pl.Int64}
 
 
 def matrix_of(given: Any, name: str = "scores") -> Any:
@@ -67,42 +63,27 @@ def array_of(block: Any, name: str = "scores") -> Numbers:
     return array if is_known else array.astype(np.float64)
 
 
-def first_cells(
-    matrix: Any, k: int | None, places: Numbers, excluded: Pairs | None
-) -> pl.DataFrame:
-    """Return each row's first k cells: row, column, rank, number.
+def cells_of(matrix: Any, *, zeros: bool = False) -> pl.DataFrame:
+    """Return the cells that a sparse matrix stores, or those of a dense matrix that are not 0: row, column, number.
 
-    The higher the number, the better; equal ones follow one another by the `places` of their columns. `excluded` are cells
-    that are left out.
+    With `zeros` these are all cells of a dense matrix.
     """
-    ranked = [pl.DataFrame(schema=CELLS)]
-    for start, stop in _blocks(matrix):
-        block, without = matrix[start:stop], _between(excluded, start, stop)
-        cells = _stored if hasattr(block, "indptr") else _reaching
-        rows, columns, values = cells(block, k, places, without)
-        found = pl.DataFrame({"row": rows + start, "column": columns, "number": values})
-        number = pl.col("number") + 0  # -0.0 is as good as 0.0
-        keys = [pl.col("row"), number, pl.Series("tie", places[columns])]
-        ordered = found.lazy().sort(keys, descending=[False, True, False])
-        listed = with_places(ordered, ["row"]).rename({"place": "rank"})
-        first = listed if k is None else listed.filter(pl.col("rank") <= k)
-        casts = (pl.col(name).cast(dtype) for name, dtype in CELLS.items())
-        ranked.append(run_as_it_is(first.select(casts)))
-    return pl.concat(ranked)
-
-
-def judged_cells(matrix: Any, *, zeros: bool = False) -> pl.DataFrame:
-    """Return the cells of a matrix that have a number, with `zeros` those of 0 too: row, column, number."""
-    if hasattr(matrix, "indptr"):
-        (rows, columns), values = cells_of(matrix), array_of(matrix.data)
+    if hasattr(matrix, "tocsr"):
+        sparse = matrix.tocoo()
+        rows, columns, values = sparse.row, sparse.col, array_of(sparse.data)
     else:
         array = array_of(matrix)
         rows, columns = np.nonzero((array != 0) | zeros)
         values = array[rows, columns]
-    cells = pl.DataFrame({"row": rows, "column": columns, "number": values})
+    return pl.DataFrame({"row": rows, "column": columns, "number": values}).cast(CELLS)
+
+
+def judged_cells(matrix: Any, *, zeros: bool = False) -> pl.DataFrame:
+    """Return the cells of a matrix that have a number, with `zeros` those of 0 too, as `cells_of` does."""
     number = pl.col("number").cast(pl.Float64)
     is_judged = number.is_not_nan() & ((number != 0) | zeros)
-    return cells.with_columns(number).filter(is_judged).sort("row", "column")
+    cells = cells_of(matrix, zeros=zeros).with_columns(number)
+    return cells.filter(is_judged).sort("row", "column")
 
 
 def with_ids(cells: pl.DataFrame, users: pl.Series, items: pl.Series) -> pl.DataFrame:
@@ -111,79 +92,46 @@ def with_ids(cells: pl.DataFrame, users: pl.Series, items: pl.Series) -> pl.Data
     return pl.DataFrame([*ids, *cells.drop("row", "column")])
 
 
-def cells_of(matrix: Any) -> Pairs:
-    """Return the rows (ascending) and columns of stored cells, or of non-zero cells of a dense matrix."""
-    if not hasattr(matrix, "tocsr"):
-        rows, columns = np.nonzero(array_of(matrix))
-        return rows, columns
-    matrix = matrix.tocsr()
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    return rows, matrix.indices.astype(np.int64)
+def first_cells(matrix: Any, order: Numbers, k: int | None, excluded: pl.DataFrame) -> pl.DataFrame:
+    """Return each row's first k cells: row, column, rank, number; the higher the number, the better.
 
-
-def _blocks(matrix: Any) -> Iterator[tuple[int, int]]:
-    """Return the first row of each block of rows, and the first behind it."""
-    size, width = matrix.shape
-    cells = getattr(matrix, "nnz", size * width)
-    step = max(1, BLOCK * size // max(1, cells))
-    return ((start, min(start + step, size)) for start in range(0, size, step))
-
-
-def _between(cells: Pairs | None, start: int, stop: int) -> Pairs | None:
-    """Return the cells of some rows, which are numbered from the first of these."""
-    if cells is None:
-        return None
-    low, high = np.searchsorted(cells[0], [start, stop])
-    return cells[0][low:high] - start, cells[1][low:high]
-
-
-def _reaching(
-    block: Any, k: int | None, places: Numbers, excluded: Pairs | None
-) -> tuple[Numbers, Numbers, Numbers]:
-    """Return the cells of a dense block that reach the k-th best value of their row.
-
-    NOTE: partitioning values and comparing with the k-th takes less time and memory than partitioning their places, and
-    keeps all that are equal at the cut, of which the item decides.
+    `order` has the columns in the order that decides between equal numbers; a column of the result, and of the `excluded`
+    cells, which are left out, is a place in it.
     """
-    given = array_of(block)
-    values: Numbers = np.array(given)  # a copy: what is written below is not the user's
-    is_float = values.dtype.kind == "f"
-    lowest = -np.inf if is_float else np.iinfo(values.dtype).min
-    kept = ~np.isnan(values) & (values > NO_SCORE) if is_float else np.ones(values.shape, bool)
-    if excluded is not None:
-        kept[excluded] = False
+    size, width = matrix.shape
+    step = max(1, BLOCK * size // max(1, getattr(matrix, "nnz", size * width)))
+    excluded, ranked = excluded.sort("row"), []
+    for start in range(0, max(size, 1), step):
+        block, row = matrix[start : start + step], pl.col("row")
+        without = excluded.filter(row.is_between(start, start + step - 1)).with_columns(row - start)
+        if hasattr(block, "tocsr"):
+            cells = cells_of(block[:, order]).join(without, on=[*CELLS], how="anti")
+            cells = cells.filter(pl.col("number").cast(pl.Float64).fill_nan(NO_SCORE) > NO_SCORE)
+        else:
+            cells = _reaching(np.take(array_of(block), order, axis=1), k, without)
+        number = pl.col("number") + 0  # -0.0 is as good as 0.0
+        ordered = cells.lazy().sort("row", number, "column", descending=[False, True, False])
+        first = with_places(ordered, ["row"]).filter(pl.col("place") <= (k or width))
+        columns = [row + start, "column", pl.col("place").alias("rank"), number.cast(pl.Float64)]
+        ranked.append(run_as_it_is(first.select(columns)))
+    return pl.concat(ranked)
+
+
+def _reaching(values: Numbers, k: int | None, without: pl.DataFrame) -> pl.DataFrame:
+    """Return each row's first k cells of a block, which is written over.
+
+    NOTE: partitioning values and comparing with the k-th takes less time and memory than partitioning their places. Most of a
+    row may be equal to the k-th, where a model scores few items and the others 0: the first of these are counted off.
+    """
+    kept = values > NO_SCORE  # a NaN is not
+    kept[without["row"].to_numpy(), without["column"].to_numpy()] = False
+    lowest = -np.inf if values.dtype.kind == "f" else np.iinfo(values.dtype).min
     values[~kept] = lowest
     width = values.shape[1]
     if k is not None and k < width:
-        last = np.partition(values, width - k, axis=1)[:, width - k, None]
-        kept &= values >= last
-        if np.count_nonzero(kept) > 2 * k * len(values):
-            kept = _cut(kept, kept & (values == last), k, places)
+        last = np.partition(values, width - k, axis=1)[:, [width - k]]
+        better, equal = kept & (values > last), kept & (values == last)
+        missing = k - np.count_nonzero(better, axis=1)[:, None]
+        kept = better | (equal & (equal.cumsum(axis=1, dtype=np.int32) <= missing))
     rows, columns = np.nonzero(kept)
-    return rows, columns, given[rows, columns]
-
-
-def _cut(kept: Numbers, equal: Numbers, k: int, places: Numbers) -> Numbers:
-    """Return k cells of each row, of equal ones at the cut those of the lower places.
-
-    NOTE: most of a row is equal there where a model scores few items and the others 0; sorting all of them takes long.
-    """
-    better = kept & ~equal
-    in_order = np.argsort(places)
-    equal = equal[:, in_order]
-    equal &= equal.cumsum(axis=1, dtype=np.int32) <= k - np.count_nonzero(better, axis=1)[:, None]
-    better[:, in_order] |= equal
-    return better
-
-
-def _stored(
-    block: Any, k: int | None, places: Numbers, excluded: Pairs | None
-) -> tuple[Numbers, Numbers, Numbers]:
-    """Return the cells that some rows of a sparse matrix store, without those left out."""
-    del k, places
-    (rows, columns), values = cells_of(block), array_of(block.data)
-    kept = values > NO_SCORE if values.dtype.kind == "f" else np.ones(values.shape, bool)
-    if excluded is not None:
-        width = block.shape[1]
-        kept &= ~np.isin(rows * width + columns, excluded[0] * width + excluded[1])
-    return rows[kept], columns[kept], values[kept]
+    return pl.DataFrame({"row": rows, "column": columns, "number": values[rows, columns]})

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
-from recframe.errors import RecframeError, kind_of, shown, warn
+from recframe.errors import ColumnError, RecframeError, kind_of, shown, warn
 from recframe.frames.collecting import check_threads, stream
-from recframe.frames.dtypes import matched
+from recframe.frames.dtypes import common
 from recframe.frames.hints import own_word
 from recframe.frames.kinds.lookup import in_memory, is_frame
 from recframe.frames.options import Context, is_side
 from recframe.frames.roles import Side
 from recframe.frames.rows.positions import by_item
 from recframe.readers.ids import ids_of, in_own_dtypes
-
-if TYPE_CHECKING:
-    from recframe.readers.score_cells import Numbers, Pairs
-
-NUMBERED = {"user": "row", "item": "column"}
-"""The roles of a matrix's rows and columns, and what these are called."""
 
 
 class _Default(int):
@@ -90,36 +84,35 @@ def from_scores(  # noqa: PLR0913  what a matrix does not say of itself
 
     matrix = score_cells.matrix_of(scores)
     if not truth and "bool" in str(matrix.dtype):
-        raise RecframeError(
-            "scores are Booleans; a score is a number, and relevances take truth=True"
-        )
-    ids = _labels(scores, matrix.shape, users, items)
-    names = {
-        "user": user,
-        "item": item,
-        "rank": "rank",
-        "number": "relevance" if truth else "score",
-    }
+        msg = "scores are Booleans; a score is a number, and relevances take truth=True"
+        raise RecframeError(msg)
+    labels = getattr(scores, "axes", (users, items))  # of a pandas frame
+    rows = ids_of(labels[0] if users is None else users, "users", matrix.shape[0])
+    columns = ids_of(labels[1] if items is None else items, "items", matrix.shape[1])
+    names = {"user": user, "item": item, "rank": "rank"}
     if truth:
         cells = score_cells.judged_cells(matrix)
-        return in_own_dtypes(score_cells.with_ids(cells, *ids), names)
-    without = None
-    if exclude is not None:
-        without = _excluded(exclude, matrix.shape, ids, Context(user=user, item=item))
-    cells = score_cells.first_cells(matrix, k, _places(ids[1]), without)
-    return in_own_dtypes(score_cells.with_ids(cells, *ids), names)
+        return in_own_dtypes(
+            score_cells.with_ids(cells, rows, columns), names | {"number": "relevance"}
+        )
+    in_order = pl.DataFrame({"item": columns}).with_row_index("column")
+    in_order = in_order.sort(by_item(in_order.schema))
+    columns, order = in_order["item"], in_order["column"].to_numpy()
+    if is_side(exclude := in_memory(exclude, "exclude=")):
+        without = _pairs(exclude, rows, columns, Context(user=user, item=item))
+    else:
+        without = _stored(exclude, matrix.shape, order)
+    cells = score_cells.first_cells(matrix, order, k, without)
+    return in_own_dtypes(score_cells.with_ids(cells, rows, columns), names | {"number": "score"})
 
 
 def _check(scores: Any, k: object) -> None:
     """Reject frames in long form and dictionaries, and a k that is no number of items."""
-    words = {own_word(str(name)) or str(name): name for name in getattr(scores, "columns", ())}
-    long = [
-        f"{role}={words[role]!r}" for role in ("user", "item", "score", "rank") if role in words
-    ]
-    if is_frame(scores) and (len(long) > 1 or not hasattr(scores, "axes")):
+    words = [name for name in getattr(scores, "columns", ()) if own_word(str(name))]
+    if is_frame(scores) and (len(words) > 1 or not hasattr(scores, "axes")):
         msg = (
-            f"scores is {kind_of(scores)}, and no matrix of users x items; a long frame is used as it is, "
-            f"frame.rec({', '.join(long)}), and a wide one gives its numbers: "
+            f"scores is {kind_of(scores)}, and no matrix of users x items; a long frame is used as it is, frame.rec(...), and "
+            "a wide one gives its numbers: "
             "rf.from_scores(frame.drop('user').to_numpy(), users=frame['user'], items=frame.columns[1:])"
         )
         raise RecframeError(msg)
@@ -132,65 +125,47 @@ def _check(scores: Any, k: object) -> None:
         raise RecframeError(msg)
 
 
-def _labels(given: Any, shape: Any, users: Any, items: Any) -> tuple[pl.Series, pl.Series]:
-    """Return the ids of a matrix's rows and columns, which pandas' labels are where no others are given."""
-    labels = getattr(given, "axes", (None, None))
-    users, items = labels[0] if users is None else users, labels[1] if items is None else items
-    return ids_of(users, "users", shape[0]), ids_of(items, "items", shape[1])
+def _stored(exclude: Any, shape: tuple[int, int], order: Any) -> pl.DataFrame:
+    """Return the cells of a matrix that is not recommended from, with columns as places in an order: row, column."""
+    from recframe.readers.score_cells import CELLS, cells_of  # noqa: PLC0415  as above
 
-
-def _places(items: pl.Series) -> Numbers:
-    """Return each item's position in recframe's tie order of equal scores."""
-    frame = pl.DataFrame({"item": items}).with_row_index("column")
-    columns = frame.sort(by_item(frame.schema))["column"]
-    return columns.arg_sort().to_numpy()
-
-
-def _excluded(
-    exclude: Any, shape: Any, ids: tuple[pl.Series, pl.Series], context: Context
-) -> Pairs:
-    """Return the rows and columns of the pairs that are never recommended; the rows ascend."""
-    from recframe.readers import score_cells  # noqa: PLC0415  as above
-
-    exclude = in_memory(exclude, "exclude=")
-    if is_side(exclude):
-        return _pairs(exclude, ids, context)
+    if exclude is None:
+        return pl.DataFrame(schema=CELLS)
     found = tuple(getattr(exclude, "shape", ()))
-    if found == tuple(shape):
-        return score_cells.cells_of(exclude)
-    what = (
-        f"has the shape {found}, and scores {tuple(shape)}" if found else f"is {kind_of(exclude)}"
-    )
-    msg = (
-        f"exclude= {what}; give a frame of pairs with the columns {context.names['user']!r} and {context.names['item']!r}, "
-        "which rf.from_truth makes of a dict, or a matrix of the shape of scores"
-    )
-    raise RecframeError(msg)
+    if found != tuple(shape):
+        what = (
+            f"has the shape {found}, and scores {tuple(shape)}"
+            if found
+            else f"is {kind_of(exclude)}"
+        )
+        msg = f"exclude= {what}; give a frame of pairs, which rf.from_truth makes of a dict, or a matrix of the shape of scores"
+        raise RecframeError(msg)
+    places = pl.Series(order.argsort())
+    cells = cells_of(exclude)
+    return cells.select("row", column=places.gather(cells["column"]))
 
 
-def _pairs(exclude: Any, ids: tuple[pl.Series, pl.Series], context: Context) -> Pairs:
+def _pairs(exclude: Any, users: pl.Series, items: pl.Series, context: Context) -> pl.DataFrame:
     """Return the rows and columns of a frame's pairs."""
     side = Side("the frame exclude=", exclude, context)
-    for role in NUMBERED:
+    numbered = {"user": ("row", users), "item": ("column", items)}
+    for role in numbered:
         side.require(role, f"Name the column of the {role}: rf.from_scores(..., {role}='...')")
-    sides, taken = {"exclude": side}, {"exclude": side.take(NUMBERED).lazy()}
-    for (role, number), own in zip(NUMBERED.items(), ids, strict=True):
-        known = pl.DataFrame({role: own})
-        sides[role] = Side(f"the {number}s of scores, which {role}s= names", known, context)
-        taken[role] = known.lazy()
-    schemas = {name: frame.collect_schema() for name, frame in taken.items()}
-    taken = matched(taken, schemas, sides, (), None)
-    pairs = taken["exclude"].drop_nulls()
-    for role, number in NUMBERED.items():
-        pairs = pairs.join(taken[role].with_row_index(number), on=role, how="left")
-    places = pairs.select(pl.col("row", "column").cast(pl.Int64))
-    found = stream(places.unique().sort("row"))
-    for role, number in NUMBERED.items():
-        if len(found) and found[number].count() == 0 and all(map(len, ids)):
+    pairs = stream(side.take(numbered).lazy().drop_nulls().unique())
+    for role, (number, ids) in numbered.items():
+        dtype = common({"exclude": pairs.schema[role], "scores": ids.dtype})
+        if dtype is None:
+            msg = (
+                f"the {role} ids have different dtypes: {pairs.schema[role]} in the frame exclude=, {ids.dtype} in "
+                f"the {number}s of scores, which {role}s= names; cast them to one dtype"
+            )
+            raise ColumnError(msg)
+        known = pl.DataFrame({role: ids.cast(dtype)}).with_row_index(number)
+        pairs = pairs.cast({role: dtype}).join(known, on=role, how="left")
+        if len(pairs) and len(ids) and not pairs[number].count():
             # which ids of another kind are the usual cause of
             warn(
                 f"no {role} of exclude= is among the {number}s of scores, so nothing is excluded; give the ids of its "
                 f"{number}s: rf.from_scores(scores, {role}s=..., exclude=...)"
             )
-    found = found.drop_nulls()
-    return found["row"].to_numpy(), found["column"].to_numpy()
+    return pairs.drop_nulls().select(pl.col("row", "column").cast(pl.Int64))

@@ -22,10 +22,8 @@ File = str | os.PathLike[str]
 
 RUN = ("topic", "Q0", "document", "rank", "score", "tag")
 QRELS = ("topic", "iteration", "document", "relevance")
-VALUES = {"topic": pl.String(), "document": pl.String(), "rank": pl.Int64(), "score": pl.Float64()}
-VALUES |= {"relevance": pl.Int64()}
-KINDS = {"rank": "a whole number", "score": "a number", "relevance": "a whole number"}
-IDS = {"topic": "user", "document": "item"}
+NAMES = {"topic": "user", "document": "item"}
+NUMBERS = {"rank": pl.Int64(), "score": pl.Float64(), "relevance": pl.Int64()}
 FIELD = r"[^ \t\r\n\x0b\x0c]+"  # what stands between white space of ASCII, as trec_eval has it
 NO_BYTE = "\x01"  # which no line has, so that a line is one column
 
@@ -122,30 +120,27 @@ def _scan(path: File, fields: tuple[str, ...]) -> pl.LazyFrame:
         row_index_name="number",
         row_index_offset=1,
     )
-    found, parts = lines.with_columns(found=pl.col("line").str.extract_all(FIELD)), pl.col("found")
+    held = pl.col("line").str.extract_all(FIELD)
+    lines = lines.with_columns(held=held).filter(held.list.len() > 0)
     values = {
-        one: parts.list.get(place, null_on_oob=True).cast(VALUES[one], strict=False)
-        for place, one in enumerate(fields)
-        if one in VALUES
+        NAMES.get(field, field): pl.col("held")
+        .list.get(number, null_on_oob=True)
+        .cast(NUMBERS.get(field, pl.String()), strict=False)
+        for number, field in enumerate(fields)
+        if field in NAMES | NUMBERS
     }
-    is_wrong = [parts.list.len() != len(fields), *(one.is_null() for one in values.values())]
-    wrong = pl.any_horizontal(is_wrong)
-    # NOTE: a filter, which lets every row through or fails: a column would not be read where nobody asks for it.
-    checked = found.filter(parts.list.len() > 0).filter(fails_if(wrong, _words(place, fields)) == 0)
-    return checked.select(value.alias(IDS.get(one, one)) for one, value in values.items())
-
-
-def _words(place: Path, fields: tuple[str, ...]) -> pl.Expr:
-    """Return the error message for a line."""
-    numbers = ", ".join(f"the {field} {KINDS[field]}" for field in fields if field in KINDS)
-    form = f"a line has {len(fields)} fields: {' '.join(fields)}; {numbers}"
-    return worded(
+    is_wrong = (pl.col("held").list.len() != len(fields)) | pl.any_horizontal(
+        value.is_null() for value in values.values()
+    )
+    words = worded(
         "line ",
         pl.col("number"),
         f" of {str(place)!r} is '",
         shown_in_plan(pl.col("line")),
-        f"', and {form}",
+        f"', and a line has {len(fields)} fields: {' '.join(fields)}; rank and relevance are whole numbers, the score a number",
     )
+    # NOTE: a filter, which lets every row through or fails: a column would not be read where nobody asks for it.
+    return lines.filter(fails_if(is_wrong, words) == 0).select(**values)
 
 
 def write_trec_run(  # noqa: PLR0913  the names of the columns
@@ -171,17 +166,14 @@ def write_trec_run(  # noqa: PLR0913  the names of the columns
     """
     side = Side("the frame", frame, Context(user=user, item=item, rank=rank, score=score))
     orders = [role for role in ("rank", "score") if side.has(role)] or ["rank"]
-    rows = _rows(side, orders, "rf.write_trec_run")
-    if "rank" not in orders:
+    rows, minus_rank = _rows(side, orders), -pl.col("rank").cast(pl.Float64)
+    if orders == ["score"]:
         place = pl.int_range(1, pl.len() + 1).over("user")
         rows = by_score(rows, "user", "score").with_columns(rank=place)
-    elif "score" not in orders:
-        rows = rows.with_columns(score=-pl.col("rank").cast(pl.Float64))
-    finite = pl.col("rank").cast(pl.Float64).is_finite()
-    lines = rows.filter(finite).sort("user", "rank", maintain_order=True)
-    score_of = pl.col("score").cast(pl.Float64).fill_nan(None)
-    fields: list[Any] = ["user", pl.lit("Q0").alias("Q0"), "item", _whole("rank").alias("rank")]
-    _write(lines.select(*fields, score_of, pl.lit(tag).alias("tag")), path)
+    rows = rows if "score" in orders else rows.with_columns(score=minus_rank)
+    rows = rows.filter(minus_rank.is_finite()).sort("user", "rank", maintain_order=True)
+    rows = rows.with_columns(pl.col("score").cast(pl.Float64).fill_nan(None))
+    _write(rows.with_columns(Q0=pl.lit("Q0"), tag=pl.lit(tag)), RUN, path)
 
 
 def write_trec_qrels(
@@ -197,44 +189,28 @@ def write_trec_qrels(
     """
     side = Side("the truth", frame, Context(user=user, item=item, relevance=relevance))
     roles = ["relevance"] * side.has("relevance")
-    rows = _rows(side, roles, "rf.write_trec_qrels")
+    rows = _rows(side, roles).with_columns(pl.lit("0").alias("iteration"))
     rows = rows if roles else rows.with_columns(relevance=pl.lit(1))
-    judged = rows.filter(pl.col("relevance").cast(pl.Float64).is_not_nan())
-    grade = _whole("relevance")
-    _write(judged.select("user", pl.lit("0").alias("iteration"), "item", relevance=grade), path)
+    _write(rows.filter(pl.col("relevance").cast(pl.Float64).is_not_nan()), QRELS, path)
 
 
-def _rows(side: Side, roles: list[str], call: str) -> pl.LazyFrame:
+def _rows(side: Side, roles: list[str]) -> pl.LazyFrame:
     """Return the columns of roles, of the rows that have a user and an item."""
     for role in ("user", "item", *roles):
-        side.require(role, f"Name the column of the {role}: {call}(..., {role}='...')")
+        side.require(role, f"Name the column of the {role}: {role}='...'")
     return side.take(["user", "item", *roles]).lazy().drop_nulls(["user", "item"])
 
 
-def _whole(name: str) -> pl.Expr:
-    """Return whole numbers as text, and what is none as it is, with a blank, which no field has."""
-    number = pl.col(name)
-    whole = number.cast(pl.Int64)
-    return (
-        pl.when(whole == number).then(whole.cast(pl.String)).otherwise(number.cast(pl.String) + " ")
-    )
-
-
-def _write(lines: pl.LazyFrame, path: File) -> None:
-    """Write lines of fields, each a word without white space and each number of them whole but a score."""
-    schema = lines.collect_schema()
-    ids = [as_text(pl.col(one), schema[one]).alias(one) for one in IDS.values()]
-    found = stream(lines.with_columns(ids))
+def _write(rows: pl.LazyFrame, fields: tuple[str, ...], path: File) -> None:
+    """Write lines of fields, each a word without white space, ranks and relevances whole numbers."""
+    schema = rows.collect_schema()
+    found = stream(rows.select(_text(NAMES.get(field, field), schema) for field in fields))
     for column in found.iter_columns():
-        words = column.cast(pl.String)
-        wrong = words.filter(~words.str.contains(f"^{FIELD}$").fill_null(value=False))
+        wrong = column.filter(~column.str.contains(f"^{FIELD}$").fill_null(value=False))
         if len(wrong):
             value = "no value" if wrong[0] is None else repr(wrong[0].strip())
-            why = (
-                "is a whole number"
-                if column.name in KINDS and column.name != "score"
-                else "is a word without white space"
-            )
+            is_whole = column.name in {"rank", "relevance"}
+            why = "is a whole number" if is_whole else "is a word without white space"
             msg = f"the {column.name} of a row is {value}, but the field of a TREC file {why}; replace it, or drop the row"
             raise DataError(msg)
     is_packed = Path(path).suffix.lower() == ".gz"
@@ -245,3 +221,12 @@ def _write(lines: pl.LazyFrame, path: File) -> None:
             found.write_csv(inner, separator=" ", include_header=False, quote_style="never")
 
     atomic_write.write(path, fill)
+
+
+def _text(name: str, schema: pl.Schema) -> pl.Expr:
+    """Return a column as text; a number that is to be whole and is not has a blank, which no field has."""
+    if name not in ("rank", "relevance"):
+        return as_text(pl.col(name), schema[name])
+    number = pl.col(name)
+    whole, text = number.cast(pl.Int64, strict=False), number.cast(pl.String)
+    return pl.when(whole == number).then(whole.cast(pl.String)).otherwise(text + " ").alias(name)
