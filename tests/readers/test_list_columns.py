@@ -151,6 +151,15 @@ def test_the_text_of_a_list_fails_with_words_when_a_lazy_frame_is_collected():
         found.collect()
 
 
+def test_a_separator_that_no_text_has_warns():
+    with pytest.warns(
+        rf.RecframeWarning, match="no text of the column 'item' has ' ' in it, .*'a,b'"
+    ):
+        found = rf.from_lists(pl.DataFrame({"user": [1], "item": ["a,b"]}), separator=" ")
+
+    assert found.rows() == [(1, "a,b", 1)]
+
+
 WAYS = {
     "mapping": lambda: rf.from_lists({1: {7: 2, 8: 1}}),
     "arrays": lambda: rf.from_lists(

@@ -46,10 +46,6 @@ class FramePart:
         del dtypes
         return self.frame(places or self.places)
 
-    def head(self) -> pl.LazyFrame:
-        """Return some of the first rows."""
-        return self.scan().head(ROWS)
-
 
 Part: TypeAlias = TextPart | FramePart
 
@@ -92,7 +88,7 @@ class Table:
 
     def head(self) -> pl.LazyFrame:
         """Return some of the first rows."""
-        return self._together([self.parts[0].head()])
+        return self._together([self.parts[0].scan().head(ROWS)])
 
     def _together(self, parts: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
         """Return parts as one frame of the columns that all have, under their names."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from itertools import chain
 from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
@@ -30,9 +31,9 @@ class Way(NamedTuple):
     """Whether Polars' reader gives the same values by itself."""
 
 
-def _way(dtype: pl.DataType, value: Expression, *, by_reader: bool = False) -> Way:
+def _way(dtype: pl.DataType, value: Expression) -> Way:
     """Return a way by which a text is lost where its value is null."""
-    return Way(dtype, value, lambda text: text.is_not_null() & value(text).is_null(), by_reader)
+    return Way(dtype, value, lambda text: text.is_not_null() & value(text).is_null())
 
 
 def _whole(text: pl.Expr) -> pl.Expr:
@@ -40,35 +41,22 @@ def _whole(text: pl.Expr) -> pl.Expr:
 
 
 def _is_no_plain_number(text: pl.Expr) -> pl.Expr:
-    """Whether a text is no whole number, or begins with a zero or a sign.
+    """Whether a text is no whole number, or begins with a zero, a plus or a space.
 
-    NOTE: what Polars reads as a number and stands before "1" begins so. This takes a third of a pattern's time, which the next
-    way has where there are numbers below 0.
+    NOTE: comparisons of texts take a third of a pattern's time.
     """
-    return text.is_not_null() & (_whole(text).is_null() | ((text < "1") & (text != "0")))
-
-
-def _is_no_number(text: pl.Expr) -> pl.Expr:
-    return text.is_not_null() & (_whole(text).is_null() | ~text.str.contains(r"^(0|-?[1-9]\d*)$"))
+    is_plain = (text >= "1") | (text == "0") | text.is_between(pl.lit("-1"), pl.lit("-:"))
+    return text.is_not_null() & (_whole(text).is_null() | ~is_plain)
 
 
 def _decimal(text: pl.Expr) -> pl.Expr:
     return text.cast(pl.Float64, strict=False)
 
 
-def _is_nan(value: pl.Expr) -> pl.Expr:
-    """Whether a number, or a text of one, is NaN or no number at all."""
-    return value.is_not_null() & ~_decimal(value).is_not_nan().fill_null(value=False)
-
-
-def _is_code(text: pl.Expr) -> pl.Expr:
-    """Whether a text is a zero and another digit, as a code begins and no number."""
-    return (text >= "00") & (text < "0:")
-
-
 def _is_no_decimal(text: pl.Expr) -> pl.Expr:
+    """Whether a text is no finite number, or a zero and another digit, as a code begins."""
     is_number = _decimal(text).is_finite().fill_null(value=False)
-    return text.is_not_null() & (~is_number | _is_code(text))
+    return text.is_not_null() & (~is_number | ((text >= "00") & (text < "0:")))
 
 
 def _number(*, comma: bool, is_role: bool) -> Way:
@@ -81,9 +69,8 @@ def _number(*, comma: bool, is_role: bool) -> Way:
         return text.replace({"true": "1", "false": "0"}) if is_role else text
 
     def is_lost(text: pl.Expr) -> pl.Expr:
-        found = bare(text)
-        lost = found.is_not_null() & _decimal(found).is_null()
-        return lost if is_role else lost | _is_code(found)
+        held = bare(text)
+        return held.is_not_null() & _decimal(held).is_null() if is_role else _is_no_decimal(held)
 
     return Way(pl.Float64(), lambda text: _decimal(bare(text)), is_lost)
 
@@ -100,27 +87,22 @@ def _time(form: str) -> Way:
 
 TEXT = Way(pl.String(), lambda text: text.cast(pl.String), lambda _: pl.lit(value=False))
 WHOLE = Way(pl.Int64(), _whole, _is_no_plain_number, by_reader=True)
-WHOLE_BELOW_ZERO = Way(pl.Int64(), _whole, _is_no_number, by_reader=True)
-FLOAT = Way(pl.Float64(), _decimal, _is_nan, by_reader=True)
-"""The way of a role's numbers, which are numbers in the first pass too, since that takes a third of the time."""
 DECIMAL = Way(pl.Float64(), _decimal, _is_no_decimal, by_reader=True)
 TIMES = (
     _way(pl.Boolean(), _boolean),
     _way(pl.Date(), lambda text: text.str.to_date("%Y-%m-%d", strict=False)),
     *(_time(f"%Y-%m-%d{sign}%H:%M:%S%.f{zone}") for zone in ("", "%#z") for sign in "T "),
-    TEXT,
 )
 
 
 def _ways(role: Role | None, decimal: str) -> list[Way]:
     """Return the ways to read a column, the first of which that loses no text counts."""
     if role == "id":
-        return [WHOLE, WHOLE_BELOW_ZERO, TEXT]
-    number = _number(comma=decimal == ",", is_role=role == "number")
-    if role == "number":
-        return [number] if decimal == "," else [FLOAT, number]
-    plain = [] if decimal == "," else [DECIMAL]
-    return [WHOLE, WHOLE_BELOW_ZERO, *plain, number, *TIMES]
+        return [WHOLE, TEXT]
+    is_role = role == "number"
+    numbers = [] if decimal == "," else [DECIMAL]
+    numbers.append(_number(comma=decimal == ",", is_role=is_role))
+    return numbers if is_role else [WHOLE, *numbers, *TIMES, TEXT]
 
 
 def typed(tables: Mapping[str, Table], roles: Mapping[str, Roles]) -> dict[str, pl.LazyFrame]:
@@ -130,11 +112,9 @@ def typed(tables: Mapping[str, Table], roles: Mapping[str, Roles]) -> dict[str, 
     their plain form, else text in all files. Any other column has the dtype that all of its values are written in.
     """
     ways = {name: _decided(table, roles[name]) for name, table in tables.items()}
-    ids = dict.fromkeys(
-        name for of_table in roles.values() for name, role in of_table.items() if role == "id"
-    )
-    for name in ids:
-        _agree(name, tables, ways)
+    for name in dict.fromkeys(chain.from_iterable(roles.values())):
+        if "id" in {of_table.get(name) for of_table in roles.values()}:
+            _agree(name, tables, ways)
     return {name: _read(table, ways[name]) for name, table in tables.items()}
 
 
@@ -149,50 +129,29 @@ def _decided(table: Table, roles: Roles) -> dict[str, Way]:
     """Return the way to read each column of text, by a look at all of its values."""
     ways = {name: _ways(roles.get(name), table.decimal) for name in table.written}
     with reading_of(table.path, table.parts):
-        texts = [part for part in table.parts if isinstance(part, TextPart)]
-        for part in texts:
-            if len(part.separator) > 1 or "" in part.columns:
-                # NOTE: Polars overlooks a long line where a column is not read
-                part.check_lines(short_ones=False)
-        head = table.head()
-        _drop_unfit(lambda _: head, ways)
-        with_nulls = _drop_unfit(table.scan, ways)
-        for part in texts:
-            if part.columns[-1] in with_nulls:
-                part.check_lines(short_ones=True)
-    wrong = next((name for name, found in ways.items() if not found), None)
+        _drop_unfit(table.head(), ways)
+        with_nulls = _drop_unfit(table.scan(), ways)
+        for part in table.parts:
+            if isinstance(part, TextPart) and {"", *with_nulls} & {*part.columns}:
+                part.check_lines(short_ones=part.columns[-1] in with_nulls)
+    wrong = next((name for name, left in ways.items() if not left), None)
     if wrong is not None:
         raise _no_number(table, wrong)
-    return {name: found[0] for name, found in ways.items()}
+    return {name: left[0] for name, left in ways.items()}
 
 
-def _drop_unfit(
-    scan: Callable[[Mapping[str, pl.DataType]], pl.LazyFrame], ways: Mapping[str, list[Way]]
-) -> set[str]:
+def _drop_unfit(rows: pl.LazyFrame, ways: Mapping[str, list[Way]]) -> set[str]:
     """Drop the first ways by which a text is lost, until there are none; return the columns that have nulls."""
-    fitting, with_nulls = set[str](), set[str]()
-    while left := [name for name, found in ways.items() if found and name not in fitting]:
-        numbers = {name: FLOAT.dtype for name in left if ways[name][0] is FLOAT}
-        lost = [ways[name][0].is_lost(pl.col(name)).any() for name in left]
-        # NOTE: of all columns, since Polars overlooks a long line where a column is not read
-        nulls = [pl.col(name).has_nulls() for name in left]
-        columns = [one.alias(str(place)) for place, one in enumerate([*lost, *nulls])]
-        try:
-            found = scan(numbers).select(columns).collect(engine="streaming").row(0)
-        except pl.exceptions.ComputeError:
-            if not numbers:
-                raise
-            # a number in another form, or a line that is wrong as text too
-            for name in numbers:
-                del ways[name][0]
-            continue
-        for name, is_lost, has_nulls in zip(left, found, found[len(left) :], strict=False):
-            if is_lost:
-                del ways[name][0]
-            else:
-                fitting.add(name)
-            if has_nulls:
-                with_nulls.add(name)
+    with_nulls, unsure = set[str](), [name for name in ways if ways[name]]
+    while unsure:
+        # NOTE: nulls of all columns, since Polars overlooks a long line where a column is not read
+        nulls = [pl.col(name).has_nulls().alias(f"null {name}") for name in ways]
+        lost = [ways[name][0].is_lost(pl.col(name)).any().alias(name) for name in unsure]
+        found = rows.select(*nulls, *lost).collect(engine="streaming").row(0, named=True)
+        with_nulls = {name for name in ways if found[f"null {name}"]}
+        for name in unsure:
+            ways[name][: found[name]] = []
+        unsure = [name for name in unsure if found[name] and ways[name]]
     return with_nulls
 
 
@@ -214,35 +173,33 @@ def _no_number(table: Table, name: str) -> ColumnError:
 
 def _agree(name: str, tables: Mapping[str, Table], ways: Mapping[str, dict[str, Way]]) -> None:
     """Read ids as text in all files where those of one are text; reject ids that no file can match."""
-    having = [title for title, table in tables.items() if name in table.schema]
-    dtypes = {title: tables[title].schema[name] for title in having}
-    dtypes |= {title: ways[title][name].dtype for title in having if name in ways[title]}
-    texts = [title for title in having if ways[title].get(name) is TEXT]
-    numbers = [title for title in having if dtypes[title].is_integer()]
-    fixed = [title for title in having if tables[title].is_binary and name not in ways[title]]
-    is_text_fixed = any(dtypes[title] in (pl.String, pl.Categorical, pl.Enum) for title in fixed)
-    if not texts and not is_text_fixed:
-        return
-    for title in texts:
-        _check_form(name, tables[title], [tables[number].path for number in numbers])
-    for title in numbers:
-        if title not in fixed:
+    having = {title: table for title, table in tables.items() if name in table.schema}
+    written = [title for title in having if name in ways[title]]
+    texts = [title for title in written if ways[title][name] is TEXT]
+    dtypes = {title: table.schema[name] for title, table in having.items() if title not in written}
+    has_text = any(dtype in (pl.String, pl.Categorical, pl.Enum) for dtype in dtypes.values())
+    numbers = [title for title, dtype in dtypes.items() if dtype.is_integer()]
+    whole = [title for title in written if title not in texts]
+    for title in texts if whole or numbers else ():
+        _check_form(name, tables[title], tables[[*whole, *numbers][0]].path)
+    if texts or has_text:
+        for title in whole:
             ways[title][name] = TEXT
-        elif not is_text_fixed:
-            place, row, value = tables[texts[0]].first(name, WHOLE_BELOW_ZERO.is_lost)
-            raise ColumnError(
-                f"column {name!r} of {tables[title].path!r} is {dtypes[title]}, and row {row} of {place!r} has "
-                f"{shown(value)}, so that they cannot match; make both text or both whole numbers"
-            )
+    if texts and numbers and not has_text:
+        place, row, value = tables[texts[0]].first(name, _is_no_plain_number)
+        raise ColumnError(
+            f"column {name!r} of {tables[numbers[0]].path!r} is {dtypes[numbers[0]]}, and row {row} of {place!r} has "
+            f"{shown(value)}, so that they cannot match; make both text or both whole numbers"
+        )
 
 
-def _check_form(name: str, table: Table, others: Sequence[str]) -> None:
+def _check_form(name: str, table: Table, other: str) -> None:
     """Reject whole numbers in a form such as 1.0, where another file has them in the plain one."""
-    form, is_odd = r"^\s*\+?[1-9]\d*(\.0+)?\s*$", WHOLE_BELOW_ZERO.is_lost
-    if not others or table.first(name, lambda text: is_odd(text) & ~text.str.contains(form))[1]:
+    form = r"^\s*\+?[1-9]\d*(\.0+)?\s*$"
+    if table.first(name, lambda text: _is_no_plain_number(text) & ~text.str.contains(form))[1]:
         return
-    place, row, value = table.first(name, is_odd)
+    place, row, value = table.first(name, _is_no_plain_number)
     raise ColumnError(
-        f"column {name!r} of {place!r} has {shown(value)} in row {row}, and {others[0]!r} has plain whole numbers, so that "
-        "they cannot match; write 1 in place of 1.0, without spaces around it"
+        f"column {name!r} of {place!r} has {shown(value)} in row {row}, and {other!r} has plain whole numbers, so that they "
+        "cannot match; write 1 in place of 1.0, without spaces around it"
     )

@@ -7,9 +7,8 @@ import csv
 import glob
 import gzip
 import re
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,8 @@ ROWS = 1_000
 """Rows by which dtypes are guessed where the first bytes are not at hand."""
 NO_BYTE = "\x01"
 """A separator that no line has, so that a line is one column."""
+UNIT = "\x1f"
+"""The separator between fields of which Polars does not know the separator, since it has several characters."""
 NOTHING: Mapping[str, pl.DataType] = {}
 
 
@@ -50,17 +51,20 @@ def escaped(places: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class TextPart:
-    """Text files of the same columns."""
+    """Text files of the same columns, as Polars reads them."""
 
     places: tuple[str, ...]
-    separator: str
+    mark: str
+    """The text between fields, which may have several characters."""
     columns: tuple[str, ...]
     """The names of the fields of a line; a field without a name is left out."""
     has_header: bool
     has_quotes: bool
-    line_end: str
-    start: bytes = field(default=b"", compare=False)
-    """The first whole lines, by which dtypes are guessed; none where only Polars can read the file."""
+
+    @property
+    def separator(self) -> str:
+        """The character between fields."""
+        return self.mark if len(self.mark) == 1 else UNIT
 
     @property
     def written(self) -> Sequence[str]:
@@ -71,25 +75,12 @@ class TextPart:
         self, dtypes: Mapping[str, pl.DataType] = NOTHING, places: Sequence[str] = ()
     ) -> pl.LazyFrame:
         """Return the rows, with columns as text except those of `dtypes`, which Polars' reader makes."""
-        places = escaped(places or self.places)
-        if len(self.separator) > 1:
-            return pl.concat([self._cut(place) for place in places])
-        return self._read(places, dtypes)
-
-    def head(self) -> pl.LazyFrame:
-        """Return some of the first rows as text."""
-        if not self.start:
-            return self.scan().head(ROWS)
-        return self._cut(self.start) if len(self.separator) > 1 else self._read(self.start, NOTHING)
-
-    def _read(self, source: list[str] | bytes, dtypes: Mapping[str, pl.DataType]) -> pl.LazyFrame:
         read = partial(
             pl.scan_csv,
-            source,
+            escaped(places or self.places),
             has_header=self.has_header,
             separator=self.separator,
             quote_char='"' if self.has_quotes else None,
-            eol_char=self.line_end,
             infer_schema=False,
         )
         fields = dict(zip(read().collect_schema(), self.columns, strict=True))
@@ -99,36 +90,30 @@ class TextPart:
         rows = read(schema_overrides=overrides, null_values=null)
         return rows.select(pl.col(column).alias(name) for column, name in fields.items() if name)
 
-    def _cut(self, source: str | bytes) -> pl.LazyFrame:
-        """Return the rows of a file whose separator has several characters, of which Polars knows none."""
-        lines = _numbered_lines(source, self.line_end).slice(int(self.has_header))
-        values = pl.col("line").str.split(self.separator)
-        return lines.select(
-            values.list.get(number, null_on_oob=True).replace("", None).alias(name)
-            for number, name in enumerate(self.columns)
-            if name
-        )
-
     def check_lines(self, *, short_ones: bool) -> None:
-        """Reject the first line with more fields than the first has, or of `short_ones` with fewer."""
+        """Reject the first line with more fields than the first has, or of `short_ones` with fewer.
+
+        NOTE: Polars fills up short lines, and overlooks long ones where a column is not read.
+        """
         line, fields = pl.col("line"), len(self.columns)
         quotes = line.str.count_matches('"', literal=True)
         bare = line.str.replace_all('"[^"]*"', "") if self.has_quotes else line
         count = bare.str.count_matches(self.separator, literal=True).cast(pl.Int64) + 1
-        wrong = count < fields if short_ones else count > fields
         for place in self.places:
-            lines = _numbered_lines(escaped([place])[0], self.line_end).with_columns(count=count)
+            lines = _numbered_lines(escaped([place])[0]).with_columns(count=count)
             if self.has_quotes:
                 # NOTE: a value in quotes may go on in the next line, so that a line is no row
-                is_row = quotes % 2 == 0
-                lines = lines.filter(is_row.all() if short_ones else is_row)
-            found = lines.filter(wrong).head(1).collect()
-            if len(found):
-                number, text, n = found.select("number", "line", "count").row(0)
+                lines = lines.filter((quotes % 2 == 0).all())
+            wrong = (
+                lines.filter((count > fields) | ((count < fields) & short_ones)).head(1).collect()
+            )
+            if len(wrong):
+                number, text, n = wrong.select("number", "line", "count").row(0)
+                text = short(text.replace(self.separator, self.mark))
                 first = "its first line has" if self.has_header else "there are names for"
                 quoted = "" if self.has_quotes else ", or say that it has quotes: --quotes yes"
                 msg = (
-                    f"line {number} of {place!r} has {_fields(n)}, and {first} {fields}: {short(text)!r}; mend that "
+                    f"line {number} of {place!r} has {_fields(n)}, and {first} {fields}: {text!r}; mend that "
                     f"line{quoted}"
                 )
                 raise RecframeError(msg)
@@ -136,49 +121,34 @@ class TextPart:
 
 def text_parts(path: str, places: Sequence[str], form: Form, ending: str) -> list[TextPart]:
     """Return text files, those of the same columns as a part."""
-    separator = form.separator or SEPARATORS[ending]
     parts: dict[TextPart, list[str]] = {}
     for place in places:
-        one = _text_part(place, form, separator)
+        one = _text_part(place, form, form.separator or SEPARATORS[ending])
         if one is not None:
             parts.setdefault(replace(one, places=()), []).extend(one.places)
     if not parts:
         msg = f"cannot read {path!r}: it is empty; a table without rows has a header line"
         raise RecframeError(msg)
-    return [replace(part, places=tuple(found)) for part, found in parts.items()]
+    return [replace(part, places=tuple(held)) for part, held in parts.items()]
 
 
-def _text_part(place: str, form: Form, separator: str) -> TextPart | None:
+def _text_part(source: str, form: Form, separator: str) -> TextPart | None:
     """Return a file as it is written, None for an empty one."""
-    start = _start(place)
-    encoding = form.encoding or _encoding_of(start)
-    source = place
-    if encoding is not None:
-        place = _decoded(place, encoding)
-        start = _start(place)
-    line_end = "\r" if b"\r" in start and b"\n" not in start else "\n"
-    whole = start[: start.rfind(line_end.encode()) + 1] if len(start) == HEAD else start
-    first = _numbered_lines(whole or escaped([place])[0], line_end).head(1).collect()["line"]
+    place = _plain(source, form, separator)
+    mark = separator if len(separator) == 1 else UNIT
+    first = _numbered_lines(escaped([place])[0]).head(1).collect()["line"]
     if not len(first):
         return None
-    line = first[0].removeprefix("\ufeff")
-    has_quotes = form.quotes
+    line, has_quotes = first[0].removeprefix("\ufeff"), form.quotes
     if has_quotes is None:
-        mark = re.escape(separator)
-        is_quoted = re.search(rf'(^|{mark})"[^"]*"({mark}|$)', line)
-        has_quotes = separator in QUOTED_BY or is_quoted is not None
-    fields = _fields_of(line, separator, has_quotes=has_quotes)
+        sign = re.escape(mark)
+        is_quoted = re.search(rf'(^|{sign})"[^"]*"({sign}|$)', line)
+        has_quotes = mark in QUOTED_BY or is_quoted is not None
+    settings: dict[str, Any] = {} if has_quotes else {"quoting": csv.QUOTE_NONE}
+    fields = [field.strip() for field in next(csv.reader([line], delimiter=mark, **settings))]
     columns = form.names or tuple(fields)
     _check_columns(source, columns, fields, separator, has_names=form.names is not None)
-    has_header = form.names is None
-    return TextPart((place,), separator, columns, has_header, has_quotes, line_end, whole)
-
-
-def _fields_of(line: str, separator: str, *, has_quotes: bool) -> list[str]:
-    if len(separator) > 1:
-        return [field.strip() for field in line.split(separator)]
-    settings: dict[str, Any] = {} if has_quotes else {"quoting": csv.QUOTE_NONE}
-    return [field.strip() for field in next(csv.reader([line], delimiter=separator, **settings))]
+    return TextPart((place,), separator, columns, form.names is None, has_quotes)
 
 
 def _check_columns(
@@ -231,14 +201,13 @@ def separator_in(text: str) -> str | None:
     return None if found is None else "tab" if found == "\t" else repr(found)
 
 
-def _numbered_lines(source: str | bytes, line_end: str) -> pl.LazyFrame:
+def _numbered_lines(place: str) -> pl.LazyFrame:
     """Return the lines of a file that are not empty, with their numbers."""
     lines = pl.scan_csv(
-        source,
+        place,
         has_header=False,
         separator=NO_BYTE,
         quote_char=None,
-        eol_char=line_end,
         encoding="utf8-lossy",
         schema={"line": pl.String},
         row_index_name="number",
@@ -252,42 +221,37 @@ def _fields(n: int) -> str:
     return "1 field" if n == 1 else f"{n} fields"
 
 
-# Encodings
+def _plain(place: str, form: Form, separator: str) -> str:
+    """Return a file as Polars reads it: in UTF-8, with a separator of a character and lines that end in a line feed.
 
-
-def _start(place: str) -> bytes:
-    """Return the first bytes of a file, unpacked; none where only Polars can read it."""
-    packing = packing_of(place)
-    if is_address(place) or packing == ".zst":
-        return b""
-    with gzip.open(place) if packing else Path(place).open("rb") as file:
-        return file.read(HEAD)
-
-
-def _encoding_of(start: bytes) -> str | None:
-    """Return the encoding that the first bytes of a file tell, None for UTF-8 and those that tell none."""
+    Any other file is written anew, as a temporary file.
+    """
+    packing, encoding, start = packing_of(place), form.encoding, b""
+    is_far = is_address(place) or packing == ".zst"
+    read = gzip.open if packing else open
+    if not is_far:
+        with read(place, "rb") as file:
+            start = file.read(HEAD)
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    if start[:1] == b"\0":
-        return "utf-16-be"
-    return "utf-16-le" if start[1:2] == b"\0" else None
-
-
-def _decoded(place: str, encoding: str) -> str:
-    """Return the place of a temporary file with the text of a file in UTF-8."""
-    packing = packing_of(place)
-    if is_address(place) or packing == ".zst":
-        msg = f"cannot read {place!r}: of its kind only UTF-8 is read; unpack or download it first"
+        encoding = encoding or "utf-16"
+    elif b"\0" in start[:2]:
+        encoding = encoding or ("utf-16-be" if start[0] == 0 else "utf-16-le")
+    has_returns = b"\r" in start and b"\n" not in start
+    if encoding is None and len(separator) == 1 and not has_returns:
+        return place
+    if is_far:
+        msg = f"cannot read {place!r}: of its kind only UTF-8 with a separator of one character is read; unpack or download it"
         raise RecframeError(msg)
     made = temporary(place, Path(place).name.removesuffix(packing))
-    read = gzip.open if packing else open
     try:
         with (
-            read(place, "rt", encoding=encoding, newline="") as source,
-            Path(made).open("w", encoding="utf-8", newline="") as target,
+            read(place, "rt", encoding=encoding or "utf-8") as source,
+            Path(made).open("w", encoding="utf-8") as target,
         ):
-            shutil.copyfileobj(source, target)
+            target.writelines(
+                line.replace(separator, UNIT) if len(separator) > 1 else line for line in source
+            )
     except UnicodeError as error:
-        msg = f"cannot read {place!r} as {encoding}: {error}; write another --encoding"
+        msg = f"cannot read {place!r} as {encoding or 'UTF-8'}: {error}; write another --encoding"
         raise RecframeError(msg) from None
     return made

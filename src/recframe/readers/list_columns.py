@@ -35,6 +35,8 @@ def exploded(frame: Any, context: Context, number: str, separator: str | None) -
         _warn_of_two_lists(at_hand(taken), user, kept)
     schema = taken.collect_schema()
     rows = taken.lazy().with_columns(_lists(name, schema[name], separator) for name in lists)
+    if separator is not None:
+        _warn_of_no_separator(at_hand(taken), lists[0], separator)
     rows = rows.with_columns(_places(*lists)).filter(pl.col(PLACE).list.len() > 0)
     long = rows.explode(*lists, PLACE, **AS_EVER)
     for name in lists[1:]:
@@ -51,7 +53,11 @@ def exploded(frame: Any, context: Context, number: str, separator: str | None) -
 
 def _named(side: Side, number: str) -> dict[str, str]:
     """Return the columns of users, items and numbers by their roles; list columns may have the plural."""
-    hint = f"Name the column: {Either(f'user={NAMED}, item={NAMED}', '--columns item=NAME')}"
+    write = Either(
+        f"user={NAMED}, item={NAMED}; of items in several columns give frame[[...]].to_numpy() and users=frame['user']",
+        "--columns item=NAME",
+    )
+    hint = f"Name the column: {write}"
     named = {"user": side.require("user", hint)}
     for role in ("item", number):
         name = side.context.names[role]
@@ -84,6 +90,16 @@ def _warn_of_two_lists(rows: pl.DataFrame | None, user: str, kept: list[str]) ->
         warn(
             f"the column {user!r} has the user {users[0]!r} in several rows that no other column distinguishes, so items of "
             "several lists share a rank; keep one list of each user, or add the column of their models: rec(model='model')"
+        )
+
+
+def _warn_of_no_separator(rows: pl.DataFrame | None, items: str, separator: str) -> None:
+    """Warn where no text has the separator, so that each list has one item."""
+    texts = pl.Series([]) if rows is None else rows[items].cast(pl.String).drop_nulls()
+    if len(texts) and not texts.str.contains(separator, literal=True).any():
+        warn(
+            f"no text of the column {items!r} has {separator!r} in it, so each list has one item, such as {texts[0]!r}; "
+            f"{Either('separator=', '--lists-separator')} takes the text between two ids"
         )
 
 

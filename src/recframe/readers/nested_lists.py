@@ -78,9 +78,9 @@ def from_lists(  # noqa: PLR0913  what nested lists do not say of themselves
     either, and counts as 0 if the truth has the user. Repeated items stay repeated, which `audit()` finds, and a None in a list
     is a row without an item, which is ignored but keeps its place.
 
-    Raises a RecframeError for sets, which have no order, for ids of several kinds, for a column of a frame that cannot be
-    repeated, such as further lists, and if a user has more or fewer scores than items; on a LazyFrame the last when it is
-    collected. Warns if a user of a frame has several lists that no other column distinguishes.
+    Raises a RecframeError for sets, which have no order, for ids of several kinds, for a frame with a column of ranks, and if a
+    user has more or fewer scores than items; on a LazyFrame the last when it is collected. Warns if a user of a frame has
+    several lists that no other column distinguishes.
 
     >>> import recframe as rf
     >>> rf.from_lists({"ann": ["emma", "dune"], "bob": ["dune"]})
@@ -152,8 +152,7 @@ def from_truth(  # noqa: PLR0913  what nested judgements do not say of themselve
     `from_lists` keeps them, the dtypes of ids are those of `from_lists`, and the relevance is Float64. A user without an item
     has no row, and so is not in the truth. Without grades every row is relevant.
 
-    Raises a RecframeError for matrices, for ids of several kinds, for a column of a frame that cannot be repeated, and if a
-    user has more or fewer grades than items.
+    Raises a RecframeError for matrices, for ids of several kinds, and if a user has more or fewer grades than items.
 
     >>> import recframe as rf
     >>> rf.from_truth({"ann": {"emma": 2, "ilium": 1}, "bob": {"dune": 0}})
@@ -199,9 +198,9 @@ def _rows(lists: Any, number: Any, users: Any, items: Any, *, is_ordered: bool) 
         number = [number[user] for user in users] if isinstance(number, Mapping) else number
     is_matrix = len(getattr(lists, "shape", ())) == 2 and not hasattr(lists, "tocsr")  # noqa: PLR2004  users and places
     if not is_matrix and not isinstance(lists, list | tuple):
-        found = f"{kind_of(lists)} {getattr(lists, 'shape', '')}".strip()
+        shown = f"{kind_of(lists)} {getattr(lists, 'shape', '')}".strip()
         msg = "give a frame with list columns, a mapping of users to their items, or rows of items with users=; "
-        raise RecframeError(f"{msg}found {found}{MATRIX}")
+        raise RecframeError(f"{msg}found {shown}{MATRIX}")
     given = in_python(lists)
     ids = ids_of(users, "users", len(given))
     rows = [_list(row, user, is_ordered=is_ordered) for user, row in zip(ids, given, strict=True)]

@@ -16,7 +16,7 @@ from recframe.readers.ids import NO_SCORE
 Numbers: TypeAlias = npt.NDArray[Any]
 BLOCK = 2**22
 """Cells per block: 16 MB of 32-bit floats."""
-CELLS = {"row": pl.Int64, "column": pl.Int64}
+CELLS = pl.Schema({"row": pl.Int64(), "column": pl.Int64()})
 
 
 def matrix_of(given: Any, name: str = "scores") -> Any:
@@ -75,7 +75,8 @@ def cells_of(matrix: Any, *, zeros: bool = False) -> pl.DataFrame:
         array = array_of(matrix)
         rows, columns = np.nonzero((array != 0) | zeros)
         values = array[rows, columns]
-    return pl.DataFrame({"row": rows, "column": columns, "number": values}).cast(CELLS)
+    found = pl.DataFrame({"row": rows, "column": columns, "number": values})
+    return found.cast({"row": pl.Int64, "column": pl.Int64})
 
 
 def judged_cells(matrix: Any, *, zeros: bool = False) -> pl.DataFrame:

@@ -108,7 +108,8 @@ def from_scores(  # noqa: PLR0913  what a matrix does not say of itself
 
 def _check(scores: Any, k: object) -> None:
     """Reject frames in long form and dictionaries, and a k that is no number of items."""
-    words = [name for name in getattr(scores, "columns", ()) if own_word(str(name))]
+    names = map(str, getattr(scores, "columns", ()))
+    words = {own_word(name) or name for name in names} & {"user", "item", "score", "rank"}
     if is_frame(scores) and (len(words) > 1 or not hasattr(scores, "axes")):
         msg = (
             f"scores is {kind_of(scores)}, and no matrix of users x items; a long frame is used as it is, frame.rec(...), and "
