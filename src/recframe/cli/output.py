@@ -11,12 +11,13 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import groupby, pairwise, takewhile, zip_longest
+from itertools import takewhile
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import click
 import polars as pl
+from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
@@ -40,32 +41,25 @@ LONGEST_CELL = 1_000
 ROWS_AT_ONCE = 1_000
 SPACE = 2
 """Blanks between columns on a terminal."""
-LINES = 2
-"""Lines that a row takes at most where there is another way."""
-FOLDED, STACKED = 30, 50
-"""Widths in which any text is fit to be broken into lines: alone, and above or below others."""
+WIDEST_WORD = 30
+"""Width from which a word is broken where a table does not fit otherwise."""
 NOTE = "note"
 """The column whose texts stand below a table on a terminal."""
 COUNTS = {"n_users", "n_lists", "users_needed", "rows", "users"}
 IN_ROWS = {"verdict", "state", "severity", "value", "difference", "gap", "users_needed", NOTE}
 """Columns that stay in the rows where all values are the same."""
-OF_ROWS = {"metric", "requirement"}
-"""The last key of a result."""
-ENDS = {"n_users", "n_lists", *OF_ROWS}
-PAIRS = {
-    *(("model", "baseline"), ("value", "baseline_value"), ("value", "bound"), ("value", "rest")),
-    *(("best", "worst"), ("best_value", "worst_value"), ("detectable", "detectable_relative")),
-    *(("difference", "p_adjusted"), ("name", "aliases"), ("rows", "users")),
-    ("formula", "parameters"),
-}
-"""Columns of which the second stands below the first where not all fit side by side."""
+LEFT_OUT = ("p_adjusted", "rest", "baseline_value", "bound", "n_users")
+"""Columns that a table on a terminal goes without where it is too wide, the first first."""
+Columns: TypeAlias = dict[str, list[str]]
+"""The values of a table's columns as text."""
 STYLES = {
     **dict.fromkeys(("better", "holds", "not worse"), "green"),
     **dict.fromkeys(("worse", "fails", "missing", "error", "not better"), "red"),
     **dict.fromkeys(("open", "few", "warning"), "yellow"),
 }
 """Colours of words."""
-_NUMBER = re.compile(r"(< )?-?[\d.,e+-]+( %| x)?( \[.*\])?|null|-?inf|nan|")
+_BREAK = re.compile(r"\n| (?![%\d])(?<!< )")
+"""Where a cell may be broken into lines: not within a number."""
 DIGITS = 6
 TINY = 1e-3
 LEAST, LARGE = 1e-9, 1e12
@@ -170,107 +164,106 @@ def _padded(cells: list[str], width: int, *, to_right: bool) -> Iterator[str]:
         yield space + cell if to_right else cell + space
 
 
-class _Column(NamedTuple):
-    """A column of a table on a terminal."""
-
-    cells: list[str]
-    """Its title, and its values as text."""
-    is_number: bool
-    """Whether its cells stand to the right."""
-
-    @property
-    def width(self) -> int:
-        """The width of its longest cell."""
-        return max(map(cell_len, self.cells))
-
-    def least(self, *, alone: bool) -> int:
-        """Return the least width: that of a number, or of text in lines without a broken word; two lines if it is alone."""
-        if all(map(_NUMBER.fullmatch, self.cells[1:])):
-            return self.width
-        longest = max(cell_len(word) for cell in self.cells for word in cell.split() or [""])
-        few = min(max(map(_halved, self.cells)), FOLDED) if alone else STACKED
-        return min(self.width, max(longest, few))
-
-
-def _halved(text: str) -> int:
-    """Return the least width in which text takes two lines."""
-    words = text.split()
-    ends = [cell_len(" ".join(words[:at])) for at in range(len(words) + 1)]
-    starts = [cell_len(" ".join(words[at:])) for at in range(len(words) + 1)]
-    return min(map(max, ends, starts))
-
-
-Columns: TypeAlias = dict[str, _Column]
-Slots: TypeAlias = list[list[str]]
-"""The columns of a table from left to right, in each place those that stand below one another."""
-
-
 def _print_table(frame: pl.DataFrame, once: Sequence[str]) -> None:
     """Print a table in a terminal's width.
 
-    What is the same in all rows stands above it, with what is said `once`, and notes stand below. Columns that do not fit stand
-    below one another, in two lines a row, or leading ones in lines above their rows; values of metrics in blocks.
+    What is the same in all rows stands above it, with what is said `once`, and notes stand below. Of a table that is too wide
+    intervals stand below their values, then columns are left out, which a line below names, then metrics stand in blocks.
     """
     width = shutil.get_terminal_size().columns
-    cut = frame.height > MOST_ROWS
-    shown = frame.head(FIRST_ROWS) if cut else frame
-    columns = {name: _read(shown[name]) for name in shown.columns}
-    notes = _as_numbers(columns[NOTE].cells) if shown.columns[-1:] == [NOTE] else []
-    if frame.height > 1 or _needs(columns, [[name] for name in columns]) > width:
-        same = [f"{name} {columns.pop(name).cells[-1]}" for name in _same(frame)]
-    else:
-        same = []
+    shown = frame.head(FIRST_ROWS) if frame.height > MOST_ROWS else frame
+    columns = {name: _shown(shown[name]) for name in shown.columns}
+    notes = _numbered(columns[NOTE]) if NOTE in columns else []
+    same = [f"{name} {columns.pop(name)[0]}" for name in _same(frame)]
     if same or once:
-        say(_joined([*same, *once], width))
+        tell(_sign(" · ", ", ").join([*same, *once]))
+    if _width(columns) > width:
+        columns = {
+            name: [cell.replace(" [", "\n[") for cell in cells] for name, cells in columns.items()
+        }
+    gone = []
+    for name in LEFT_OUT:
+        if name in columns and _width(columns) > width:
+            gone.append(name)
+            del columns[name]
+    if gone:
+        notes.append(f"without {', '.join(gone)}, which have no room here: -o FILE has all columns")
     console = Console(width=width, highlight=False)
-    heads = {name: columns.pop(name) for name in _heads(columns, shown.schema, width)}
     for number, block in enumerate(_blocks(columns, shown.schema, width)):
         if number:
             say()
-        _print_block(console, block, heads)
+        console.print(_table(block, shown.schema))
     for note in notes:
         tell(note)
     say()
-    if cut:
-        more = f"{frame.height - FIRST_ROWS:,} more rows"
-        tell(f"{more}: -o FILE, or a pipe, has all {frame.height:,}", err=True)
+    if len(shown) < len(frame):
+        more = f"{len(frame) - len(shown):,} more rows: -o FILE, or a pipe, has all {len(frame):,}"
+        tell(more, err=True)
 
 
-def _read(column: pl.Series) -> _Column:
-    """Return a column as people read it: counts in groups of three digits."""
-    if column.name in COUNTS and column.dtype.is_integer():
-        cells = ["" if value is None else f"{value:,}" for value in column]
-    else:
-        cells = _cells(column)
-    cells = [visible(cell) for cell in (column.name, *cells)]
-    cells = [cell if len(cell) <= LONGEST_CELL else cell[:LONGEST_CELL] + CUT for cell in cells]
-    return _Column(cells, column.dtype.is_numeric())
+def _shown(column: pl.Series) -> list[str]:
+    """Return values as people read them: counts in groups of three digits, nothing for no value, long texts cut."""
+    is_count = column.name in COUNTS and column.dtype.is_integer()
+    cells = (
+        [f"{value:,}" for value in column.drop_nulls()] if is_count else _cells(column.drop_nulls())
+    )
+    cut = (cell if len(cell) <= LONGEST_CELL else cell[:LONGEST_CELL] + CUT for cell in cells)
+    return [next(cut) if present else "" for present in column.is_not_null()]
+
+
+def _table(columns: Columns, schema: pl.Schema) -> Table:
+    """Return columns as a table of rich, in which no word and no number is broken that fits."""
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for name, cells in columns.items():
+        side: Any = "right" if schema[name].is_numeric() else "left"
+        least = _least(name, cells)
+        table.add_column(Text(visible(name)), justify=side, min_width=least, overflow="fold")
+    for row in zip(*columns.values(), strict=True):
+        lines = ["\n".join(map(visible, cell.split("\n"))) for cell in row]
+        table.add_row(*(Text(cell, STYLES.get(cell, "")) for cell in lines))
+    return table
+
+
+def _least(name: str, cells: Sequence[str]) -> int:
+    """Return the width of a column's longest word or number."""
+    words = (word for cell in (name, *cells) for word in _BREAK.split(cell))
+    return min(max(map(cell_len, words)), WIDEST_WORD)
+
+
+def _width(columns: Columns) -> int:
+    """Return the least width of a table."""
+    return sum(_least(name, cells) + SPACE for name, cells in columns.items()) - SPACE
 
 
 def _same(frame: pl.DataFrame) -> list[str]:
-    """Return the columns that have one value in all rows, and are no results; the first column only of several rows."""
-    names = frame.columns if frame.height > 1 else frame.columns[1:]
-    names = [name for name in names if name not in IN_ROWS and not frame.schema[name].is_float()]
-    found = [name for name in names if frame[name].n_unique() == 1]
-    return found if len(found) < frame.width else found[1:]
+    """Return the keys and facts that are the same in all of several rows."""
+    names = [
+        name for name in frame.columns if name not in IN_ROWS and not frame.schema[name].is_float()
+    ]
+    same = [name for name in names if frame.height > 1 and frame[name].n_unique() == 1]
+    return same if len(same) < frame.width else same[1:]
 
 
-def _as_numbers(cells: list[str]) -> list[str]:
+def _blocks(columns: Columns, schema: pl.Schema, width: int) -> Iterator[Columns]:
+    """Yield columns in blocks that fit a width, values of metrics behind the columns before them."""
+    names = [*columns]
+    keys = [*takewhile(lambda name: not schema[name].is_float(), names)]
+    start = block = {name: columns[name] for name in keys if len(keys) < len(names)}
+    for name in names[len(start) :]:
+        if len(block) > len(start) and _width({**block, name: columns[name]}) > width and start:
+            yield block
+            block = start
+        block = {**block, name: columns[name]}
+    yield block
+
+
+def _numbered(cells: list[str]) -> list[str]:
     """Put numbers in place of the notes of a column, and return what they stand for."""
     numbers: dict[str, int] = {}
-    for at, cell in enumerate(cells[1:], 1):
-        parts = [] if cell in {"", "null"} else cell.split("; ")
+    for at, cell in enumerate(cells):
+        parts = filter(None, cell.split("; "))
         cells[at] = ", ".join(str(numbers.setdefault(part, len(numbers) + 1)) for part in parts)
     return [f"note {number}: {part}" for part, number in numbers.items()]
-
-
-def _joined(items: Iterable[str], width: int) -> str:
-    """Return items behind one another, in lines that fit a width."""
-    lines: list[str] = []
-    for item in items:
-        longer = f"{lines[-1]}{_sign(' · ', ', ')}{item}" if lines else item
-        lines[-1:] = [longer] if cell_len(longer) <= width else [*lines[-1:], item]
-    return folded("\n".join(lines), width)
 
 
 def _sign(text: str, plain: str) -> str:
@@ -278,157 +271,17 @@ def _sign(text: str, plain: str) -> str:
     return text if (sys.stdout.encoding or "").lower().startswith("utf") else plain
 
 
-def _heads(columns: Columns, schema: pl.Schema, width: int) -> list[str]:
-    """Return the leading columns whose values are to stand above their rows, as few as leave two lines to a row."""
-    keys = [name for name in _keys(columns, schema) if name not in OF_ROWS]
-    best, least = 0, math.inf
-    for n in range(min(len(keys) + 1, len(columns))):
-        below = {name: one for name, one in columns.items() if name not in keys[:n]}
-        lines = max(LINES, *map(len, _slots(next(_blocks(below, schema, width)), width)))
-        # so that rows have their values in common
-        groups = {*zip(*(columns[name].cells[1:] for name in keys[:n]), strict=True)}
-        if lines < least and (n == 0 or len(groups) < len(columns[keys[0]].cells) - 1):
-            best, least = n, lines
-    return keys[:best]
-
-
-def _keys(columns: Columns, schema: pl.Schema) -> list[str]:
-    """Return the leading columns, up to the metric or the number of users, or else up to the first value."""
-    names = schema.names()
-    ends = [at + (name in OF_ROWS) for at, name in enumerate(names) if name in ENDS]
-    keys = names[: ends[0]] if ends else takewhile(lambda name: not schema[name].is_float(), names)
-    return [name for name in keys if name in columns]
-
-
-def _blocks(columns: Columns, schema: pl.Schema, width: int) -> Iterator[Columns]:
-    """Yield the columns in blocks that fit the width, each behind the keys, if values of metrics are among them."""
-    keys = _keys(columns, schema) if any(schema[name].is_float() for name in columns) else columns
-    block = start = {name: columns[name] for name in keys}
-    for name in [name for name in columns if name not in start]:
-        longer = {**block, name: columns[name]}
-        if len(block) > len(start) and _needs(longer, [[one] for one in longer]) > width:
-            yield block
-            longer = {**start, name: columns[name]}
-        block = longer
-    yield block
-
-
-def _slots(columns: Columns, width: int) -> Slots:
-    """Return the columns in as few lines a row as fit a width, those that belong together below one another."""
-    slots = [[name] for name in columns]
-    while len(slots) > 1 and _needs(columns, slots) > width:
-        costs = [_cost(columns, *pair) for pair in pairwise(slots)]
-        at = costs.index(min(costs))
-        slots[at : at + 2] = [slots[at] + slots[at + 1]]
-    if max(map(len, slots)) <= LINES:
-        return slots
-    narrow = _narrowest(columns)
-    return narrow if _needs(columns, narrow) <= width else slots
-
-
-def _narrowest(columns: Columns) -> Slots:
-    """Return the columns in two lines a row, in the least width."""
-    names = [*columns]
-    best: list[Slots] = [[]]
-    for end in range(1, len(names) + 1):
-        found = [[*best[start], names[start:end]] for start in range(max(end - LINES, 0), end)]
-        best.append(min(found, key=lambda slots: _needs(columns, slots)))
-    return best[-1]
-
-
-def _needs(columns: Columns, slots: Slots) -> int:
-    """Return the least width of a table."""
-    return sum(_least(columns, slot) for slot in slots) + SPACE * (len(slots) - 1)
-
-
-def _least(columns: Columns, slot: list[str]) -> int:
-    return max(columns[name].least(alone=len(slot) == 1) for name in slot)
-
-
-def _cost(columns: Columns, left: list[str], right: list[str]) -> tuple[Any, ...]:
-    """Return how little two places of a table are fit to be one: the fewer lines and the more alike they are, the better."""
-    n_lines, kinds = len(left) + len(right), {columns[name].is_number for name in (*left, *right)}
-    saved = _least(columns, left) + _least(columns, right) - _least(columns, left + right)
-    apart = (left[-1], right[0]) not in PAIRS
-    return n_lines > LINES, apart, saved <= 0, n_lines, len(kinds), -saved
-
-
-def _print_block(console: Console, columns: Columns, heads: Columns) -> None:
-    """Print a head, a line, and the rows, each group of those below its values of `heads`."""
-    slots = _slots(columns, console.width)
-    sizes = _sizes(columns, slots, console.width)
-    console.print(_grid(columns, slots, sizes, [0]), style="bold")
-    say(_sign("─", "-") * (sum(sizes) + SPACE * (len(sizes) - 1)))
-    n_rows = len(next(iter(columns.values())).cells)
-    for head, rows in groupby(
-        range(1, n_rows), lambda row: [f"{name} {one.cells[row]}" for name, one in heads.items()]
-    ):
-        if head:
-            console.print(Text(_joined(head, console.width), style="bold"))
-        console.print(_grid(columns, slots, sizes, rows))
-
-
-def _sizes(columns: Columns, slots: Slots, width: int) -> list[int]:
-    """Return the widths of a table's places; what is left over goes to where text is broken into lines."""
-    sizes = [min(_least(columns, slot), width) for slot in slots]
-    widths = {name: one.width for name, one in columns.items()}
-    wanted = [max(map(widths.__getitem__, slot)) for slot in slots]
-    for _ in range(width - sum(sizes) - SPACE * (len(slots) - 1)):
-        lacks = [want - size for want, size in zip(wanted, sizes, strict=True)]
-        sizes[lacks.index(max(lacks))] += max(lacks) > 0
-    return sizes
-
-
-def _grid(columns: Columns, slots: Slots, sizes: list[int], rows: Iterable[int]) -> Table:
-    """Return rows as a table of rich."""
-    grid = Table.grid(padding=(0, SPACE, 0, 0), pad_edge=False)
-    for slot, size in zip(slots, sizes, strict=True):
-        to_right = all(columns[name].is_number for name in slot)
-        grid.add_column(width=size, justify="right" if to_right else "left", overflow="fold")
-    lines = max(map(len, slots))
-    for row in rows:
-        stacks = [
-            _stack(columns, slot, row, (size, lines))
-            for slot, size in zip(slots, sizes, strict=True)
-        ]
-        for line in zip_longest(*stacks):
-            if any(line):
-                grid.add_row(*line)
-    return grid
-
-
-def _stack(columns: Columns, slot: list[str], row: int, room: tuple[int, int]) -> list[Text]:
-    """Return the cells of a row at one place; text that is alone takes its lines."""
-    width, lines = room
-    cells = [columns[name].cells[row] for name in slot]
-    if len(slot) == 1:
-        parts = folded(cells[0], width).split("\n")
-        style = _style(slot[0], cells[0])
-        return [Text(part, style) for part in (*parts[: lines - 1], " ".join(parts[lines - 1 :]))]
-    firsts = [True] + [row == 0] * len(cells[1:])
-    return [*map(Text, cells, map(_style, slot, cells, firsts))]
-
-
-def _style(name: str, cell: str, first: bool = True) -> str:  # noqa: FBT001, FBT002  in a map
-    """Return the style of a cell: words have colours, and what is below another cell is dim if it is no result."""
-    if name in IN_ROWS:
-        return STYLES.get(cell, "")
-    return "" if first else "dim"
-
-
 def _cells(column: pl.Series) -> list[str]:
     """Return values as text, the numbers of a column with as many decimals each."""
     values = column.to_list()
     if not column.dtype.is_float():
-        # a key that is null is a segment
-        nothing = "" if column.dtype.is_numeric() else "null"
-        return [nothing if value is None else str(value) for value in values]
+        return ["null" if value is None else str(value) for value in values]
     finite = [abs(value) for value in values if value is not None and math.isfinite(value)]
     if max(finite, default=0) >= LARGE or 0 < max(finite, default=0) < LEAST:
-        return ["" if value is None else f"{value:.{DIGITS}g}" for value in values]
+        return ["null" if value is None else f"{value:.{DIGITS}g}" for value in values]
     digits = _decimals(finite)
     return [
-        "" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"  # without -0
+        "null" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"  # without -0
         for value in values
     ]
 
