@@ -1,19 +1,17 @@
-"""Output: tables on a terminal, results in files, notes and errors."""
+"""Tables for people, results in files, notes and errors."""
 
 from __future__ import annotations
 
-import math
 import re
 import shutil
 import sys
-import textwrap
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TextIO, TypeAlias
 
 import click
 import polars as pl
@@ -24,103 +22,76 @@ from rich.table import Table
 from rich.text import Text
 
 import recframe as rf
+from recframe.charts.formatting import MINUS, NONE, count, number, p_value, signed_share
+from recframe.charts.table import plain
 from recframe.cli import files
-from recframe.cli.files import BINARY, ENDINGS, FORMATS, WRITERS
 from recframe.errors import CUT, RecframeError, readable, visible, wrong_ending
-from recframe.frames import atomic_write, hints
-from recframe.frames.hints import InShell
+from recframe.frames import atomic_write
+from recframe.statistics.stored_results import decimals_of
 
-Options: TypeAlias = dict[str, Any]
+Options: TypeAlias = Mapping[str, Any]
 """A command's options by their names."""
-GAP = "   "
-MOST_ROWS = 100
-"""Rows above which a table is cut on a terminal, so that its head stays in sight."""
-FIRST_ROWS = 20
+Columns: TypeAlias = dict[str, list[str]]
+"""The cells of a table by its columns."""
+UNLIMITED = 1_000_000
+"""The width of a pipe."""
+MOST_ROWS, FIRST_ROWS = 100, 20
+"""Rows above which a table is cut on a terminal, so that its head stays in sight, and the rows that stay."""
 LONGEST_CELL = 1_000
-"""Characters above which a cell is cut on a terminal."""
-ROWS_AT_ONCE = 1_000
+"""Characters above which a cell is cut."""
 SPACE = 2
-"""Blanks between columns on a terminal."""
+"""Blanks between columns."""
 WIDEST_WORD = 30
 """Width from which a word is broken where a table does not fit otherwise."""
 NOTE = "note"
-"""The column whose texts stand below a table on a terminal."""
-COUNTS = {"n_users", "n_lists", "users_needed", "rows", "users"}
+"""The column whose texts stand below a table."""
+SHARES = ("relative", "detectable_relative", "wanted")
 IN_ROWS = {"verdict", "state", "severity", "value", "difference", "gap", "users_needed", NOTE}
 """Columns that stay in the rows where all values are the same."""
-LEFT_OUT = ("p_adjusted", "rest", "baseline_value", "bound", "n_users")
-"""Columns that a table on a terminal goes without where it is too wide, the first first."""
-Columns: TypeAlias = dict[str, list[str]]
-"""The values of a table's columns as text."""
+LONG = {"metric", "requirement"}
+"""Columns of results with a row for each number."""
 STYLES = {
     **dict.fromkeys(("better", "holds", "not worse"), "green"),
     **dict.fromkeys(("worse", "fails", "missing", "error", "not better"), "red"),
     **dict.fromkeys(("open", "few", "warning"), "yellow"),
 }
 """Colours of words."""
-_BREAK = re.compile(r"\n| (?![%\d])(?<!< )")
+BREAK = re.compile(r"\n| (?!%|[-+]?\d|\[|x\b)(?<!< )")
 """Where a cell may be broken into lines: not within a number."""
-DIGITS = 6
-TINY = 1e-3
-LEAST, LARGE = 1e-9, 1e12
-"""Values below and from which numbers are shown in scientific notation."""
+STDOUT, TABLE = "-", "table"
 
 
-def say(text: str = "", *, err: bool = False) -> None:
-    """Print text for people, without control characters in ids and names.
+# Text
+
+
+def is_terminal() -> bool:
+    """Return whether stdout is a terminal."""
+    return sys.stdout.isatty()
+
+
+def say(shown: str | Table, *, err: bool = False) -> None:
+    """Print prose or a table: in the width of a terminal, elsewhere in its own; without control characters.
 
     NOTE: all that a command prints goes by this function, or by `put` where it is data.
     """
-    click.echo("\n".join(map(visible, text.split("\n"))), err=err)
-
-
-def tell(text: str, *, err: bool = False, hanging: int | None = None) -> None:
-    """Print prose: on a terminal in lines of its width, broken between words."""
     stream = sys.stderr if err else sys.stdout
-    width = shutil.get_terminal_size().columns
-    say(folded(text, width, hanging) if stream.isatty() else text, err=err)
-
-
-def folded(text: str, width: int, hanging: int | None = None) -> str:
-    """Return text in lines of a width, broken between words; the later ones stand below the first word of a line."""
-    lines: list[str] = []
-    for line in text.split("\n"):
-        start = re.match(r" *(\d+\. |- |-> |>>> )?", line)
-        size = start.end() if start else 0
-        indent = (
-            "...     " if line.startswith(">>> ") else " " * (size if hanging is None else hanging)
-        )
-        fit = textwrap.wrap(
-            line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-        )
-        lines += fit or [""]
-    return "\n".join(lines)
-
-
-def fit_behind(start: str, text: str) -> str:
-    """Return text that is printed to stderr behind a start, in lines of a terminal's width."""
-    if not sys.stderr.isatty():
-        return text
-    return folded(start + text, shutil.get_terminal_size().columns).removeprefix(start)
-
-
-def in_lines(command: str) -> str:
-    """Return a command in lines of a terminal's width, which a shell reads as one, unless words in it have blanks."""
-    if not is_terminal() or "'" in command:
-        return command
-    return folded(command, shutil.get_terminal_size().columns - 2, 4).replace("\n", " \\\n")
-
-
-def in_long_lines(text: str) -> str:
-    """Return a docstring with each paragraph, and each item of a list, in one line; code as it is."""
-    parts = text.split("\n\n")
-    return "\n\n".join(
-        part if part.startswith(">>>") else re.sub(r"\n(?!- )\s*", " ", part) for part in parts
+    # NOTE: FORCE_COLOR, which many logs set, makes no terminal of a pipe
+    console = Console(
+        file=stream, force_terminal=stream.isatty(), width=_width_of(stream), height=100
     )
+    if isinstance(shown, str):
+        shown = "\n".join(map(visible, shown.split("\n")))
+    with console.capture() as printed:
+        console.print(shown, markup=False, highlight=False, emoji=False)
+    click.echo(re.sub(" +$", "", printed.get(), flags=re.MULTILINE), nl=False, err=err)
+
+
+def _width_of(stream: TextIO) -> int:
+    return shutil.get_terminal_size().columns if stream.isatty() else UNLIMITED
 
 
 def put(text: str) -> None:
-    """Write data to stdout: into a file or a pipe the bytes that `-o` writes, on a terminal as words for people."""
+    """Write data to stdout: into a file or a pipe the bytes that `-o` writes, on a terminal as text."""
     if is_terminal():
         say(text.removesuffix("\n"))
     else:
@@ -128,271 +99,34 @@ def put(text: str) -> None:
         click.echo(text.encode(), nl=False)
 
 
-def print_frame(frame: pl.DataFrame, once: Sequence[str] = ()) -> None:
-    """Print a frame as a table: elsewhere than on a terminal each row on one line, in full, and nothing that is said `once`."""
-    if is_terminal():
-        _print_table(frame, once)
-    else:
-        _print_lines(frame)
-
-
-def is_terminal() -> bool:
-    """Return whether stdout is a terminal. NOTE: FORCE_COLOR, which many logs set, makes no terminal of a pipe."""
-    return sys.stdout.isatty()
-
-
-def _print_lines(frame: pl.DataFrame) -> None:
-    """Print each row on a line, whatever its length."""
-    columns = {name: [name, *_cells(frame[name])] for name in frame.columns}
-    widths = {name: max(map(cell_len, cells)) for name, cells in columns.items()}
-    padded = [
-        _padded(cells, widths[name], to_right=frame.schema[name].is_numeric())
-        for name, cells in columns.items()
-    ]
-    head, *rows = (GAP.join(row).rstrip() for row in zip(*padded, strict=True))
-    say(head)
-    say(_sign("─", "-") * (sum(widths.values()) + len(GAP) * (len(widths) - 1)))
-    for start in range(0, len(rows), ROWS_AT_ONCE):
-        say("\n".join(rows[start : start + ROWS_AT_ONCE]))
-    say()
-
-
-def _padded(cells: list[str], width: int, *, to_right: bool) -> Iterator[str]:
-    """Give the cells of a column in its display width; wide characters take two places."""
-    for cell in cells:
-        space = " " * (width - cell_len(cell))
-        yield space + cell if to_right else cell + space
-
-
-def _print_table(frame: pl.DataFrame, once: Sequence[str]) -> None:
-    """Print a table in a terminal's width.
-
-    What is the same in all rows stands above it, with what is said `once`, and notes stand below. Of a table that is too wide
-    intervals stand below their values, then columns are left out, which a line below names, then metrics stand in blocks.
-    """
-    width = shutil.get_terminal_size().columns
-    shown = frame.head(FIRST_ROWS) if frame.height > MOST_ROWS else frame
-    columns = {name: _shown(shown[name]) for name in shown.columns}
-    notes = _numbered(columns[NOTE]) if NOTE in columns else []
-    same = [f"{name} {columns.pop(name)[0]}" for name in _same(frame)]
-    if same or once:
-        tell(_sign(" · ", ", ").join([*same, *once]))
-    if _width(columns) > width:
-        columns = {
-            name: [cell.replace(" [", "\n[") for cell in cells] for name, cells in columns.items()
-        }
-    gone = []
-    for name in LEFT_OUT:
-        if name in columns and _width(columns) > width:
-            gone.append(name)
-            del columns[name]
-    if gone:
-        notes.append(f"without {', '.join(gone)}, which have no room here: -o FILE has all columns")
-    console = Console(width=width, highlight=False)
-    for number, block in enumerate(_blocks(columns, shown.schema, width)):
-        if number:
-            say()
-        console.print(_table(block, shown.schema))
-    for note in notes:
-        tell(note)
-    say()
-    if len(shown) < len(frame):
-        more = f"{len(frame) - len(shown):,} more rows: -o FILE, or a pipe, has all {len(frame):,}"
-        tell(more, err=True)
-
-
-def _shown(column: pl.Series) -> list[str]:
-    """Return values as people read them: counts in groups of three digits, nothing for no value, long texts cut."""
-    is_count = column.name in COUNTS and column.dtype.is_integer()
-    cells = (
-        [f"{value:,}" for value in column.drop_nulls()] if is_count else _cells(column.drop_nulls())
+def in_long_lines(text: str) -> str:
+    """Return a docstring with each paragraph, and each item of a list, in a line; code as it is."""
+    return "\n\n".join(
+        part if part.startswith(">>>") else re.sub(r"\n(?!- )\s*", " ", part)
+        for part in text.split("\n\n")
     )
-    cut = (cell if len(cell) <= LONGEST_CELL else cell[:LONGEST_CELL] + CUT for cell in cells)
-    return [next(cut) if present else "" for present in column.is_not_null()]
-
-
-def _table(columns: Columns, schema: pl.Schema) -> Table:
-    """Return columns as a table of rich, in which no word and no number is broken that fits."""
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    for name, cells in columns.items():
-        side: Any = "right" if schema[name].is_numeric() else "left"
-        least = _least(name, cells)
-        table.add_column(Text(visible(name)), justify=side, min_width=least, overflow="fold")
-    for row in zip(*columns.values(), strict=True):
-        lines = ["\n".join(map(visible, cell.split("\n"))) for cell in row]
-        table.add_row(*(Text(cell, STYLES.get(cell, "")) for cell in lines))
-    return table
-
-
-def _least(name: str, cells: Sequence[str]) -> int:
-    """Return the width of a column's longest word or number."""
-    words = (word for cell in (name, *cells) for word in _BREAK.split(cell))
-    return min(max(map(cell_len, words)), WIDEST_WORD)
-
-
-def _width(columns: Columns) -> int:
-    """Return the least width of a table."""
-    return sum(_least(name, cells) + SPACE for name, cells in columns.items()) - SPACE
-
-
-def _same(frame: pl.DataFrame) -> list[str]:
-    """Return the keys and facts that are the same in all of several rows."""
-    names = [
-        name for name in frame.columns if name not in IN_ROWS and not frame.schema[name].is_float()
-    ]
-    same = [name for name in names if frame.height > 1 and frame[name].n_unique() == 1]
-    return same if len(same) < frame.width else same[1:]
-
-
-def _blocks(columns: Columns, schema: pl.Schema, width: int) -> Iterator[Columns]:
-    """Yield columns in blocks that fit a width, values of metrics behind the columns before them."""
-    names = [*columns]
-    keys = [*takewhile(lambda name: not schema[name].is_float(), names)]
-    start = block = {name: columns[name] for name in keys if len(keys) < len(names)}
-    for name in names[len(start) :]:
-        if len(block) > len(start) and _width({**block, name: columns[name]}) > width and start:
-            yield block
-            block = start
-        block = {**block, name: columns[name]}
-    yield block
-
-
-def _numbered(cells: list[str]) -> list[str]:
-    """Put numbers in place of the notes of a column, and return what they stand for."""
-    numbers: dict[str, int] = {}
-    for at, cell in enumerate(cells):
-        parts = filter(None, cell.split("; "))
-        cells[at] = ", ".join(str(numbers.setdefault(part, len(numbers) + 1)) for part in parts)
-    return [f"note {number}: {part}" for part, number in numbers.items()]
-
-
-def _sign(text: str, plain: str) -> str:
-    """Return text, or what stands in for it where an output cannot show it."""
-    return text if (sys.stdout.encoding or "").lower().startswith("utf") else plain
-
-
-def _cells(column: pl.Series) -> list[str]:
-    """Return values as text, the numbers of a column with as many decimals each."""
-    values = column.to_list()
-    if not column.dtype.is_float():
-        return ["null" if value is None else str(value) for value in values]
-    finite = [abs(value) for value in values if value is not None and math.isfinite(value)]
-    if max(finite, default=0) >= LARGE or 0 < max(finite, default=0) < LEAST:
-        return ["null" if value is None else f"{value:.{DIGITS}g}" for value in values]
-    digits = _decimals(finite)
-    return [
-        "null" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"  # without -0
-        for value in values
-    ]
-
-
-def _decimals(values: Sequence[float]) -> int:
-    """Return the number of decimals for six significant digits of the largest number, or fewer if enough."""
-    largest = max(values, default=0.0)
-    if not largest:
-        return 0
-    # the digits before the point, below 0 the zeros behind it
-    before = math.floor(math.log10(largest)) + 1
-    # most metrics are from 0 to 1, and have six decimals whether they come near 1 or not
-    most = DIGITS if TINY <= largest <= 1 else max(DIGITS - before, 0)
-    return max(len(f"{value:.{most}f}".partition(".")[2].rstrip("0")) for value in values)
-
-
-def print_findings(found: pl.DataFrame) -> None:
-    """Print what was found as a table, and below it what is done about each and how to mend it."""
-    if found.is_empty():
-        tell("nothing odd was found")
-        return
-    print_frame(found.drop("treatment", "remedy"))
-    checks = found.select("check", "treatment", "remedy").unique(maintain_order=True)
-    for check, treatment, remedy in checks.iter_rows():
-        tell(f"{check}: {treatment}. To mend: {remedy}.", hanging=2)
-
-
-STDOUT = "-"
-TABLE = "table"
-
-
-def check_output(path: str | None, form: str | None, inputs: Iterable[str] = ()) -> None:
-    """Say before any work is done that a result cannot be written to a path, or would overwrite an input."""
-    if path is None or path == STDOUT:
-        return
-    ending = Path(path).suffix.lower()
-    if form is None and ending not in WRITERS:
-        raise RecframeError(
-            f"cannot write {path!r}: {wrong_ending(ending)}; known are {', '.join(WRITERS)}"
-        )
-    if form is not None and (form == TABLE or (ending in WRITERS and ENDINGS.get(ending) != form)):
-        raise RecframeError(
-            f"cannot write {path!r}: --format {form} is not what its ending says; leave out one of the two"
-        )
-    check_place(path, inputs)
-
-
-def check_place(path: str, inputs: Iterable[str]) -> None:
-    """Say that there is no such directory, or that an input would be overwritten."""
-    target = Path(path).expanduser()
-    read = (place for name in inputs if not files.is_address(name) for place in files.places(name))
-    reason = None
-    if not target.parent.is_dir():
-        reason = f"there is no directory {str(target.parent)!r}"
-    elif target.exists() and any(target.samefile(place) for place in read):
-        reason = "it is one of the input files"
-    if reason is not None:
-        raise RecframeError(f"cannot write {path!r}: {reason}")
-
-
-def is_table(options: Options) -> bool:
-    """Return whether a result is shown as a table, and not written in full precision."""
-    path, form = options.get("output"), options["form"]
-    return form == TABLE or (form is None and path is None)
-
-
-def give(frame: pl.DataFrame, options: Options, once: Sequence[str] = ()) -> None:
-    """Show a frame as a table, or write it in full precision: to a file, or to stdout, as CSV if nothing else is said."""
-    path, form = options.get("output"), options["form"]
-    if is_table(options):
-        print_frame(frame, once)
-    elif path in {None, STDOUT}:
-        put(FORMATS[form or "csv"](frame))
-    else:
-        write(frame, path, form)
-        say_written(path, frame)
-
-
-def say_written(path: str, frame: pl.DataFrame) -> None:
-    """Say that rows are in a file."""
-    say(f"wrote {path} ({frame.height} row{'s' * (frame.height != 1)})", err=True)
-
-
-def write(frame: pl.DataFrame, path: str, form: str | None) -> None:
-    """Write a result in the format of the path's ending, or in one that is given; see `check_output`."""
-    ending = Path(path).suffix.lower()
-    if form is None and ending in BINARY:
-        atomic_write.write(path, partial(BINARY[ending], frame))
-    else:
-        atomic_write.write_text(path, FORMATS[form or ENDINGS[ending]](frame))
 
 
 class Failure(click.ClickException):
-    """An error of files, columns, metrics or data, in one line."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(files.in_words(message))
+    """An error of files, columns, metrics or data, in a line."""
 
     def show(self, file: Any = None) -> None:
         """Print the line to stderr."""
         del file
-        tell(f"error: {' '.join(readable(self.message).split())}", err=True)
+        say(f"error: {' '.join(readable(files.in_words(self.message)).split())}", err=True)
+
+
+def note(text: str) -> None:
+    """Print a note to stderr."""
+    say(f"note: {' '.join(text.split())}", err=True)
 
 
 @contextmanager
 def noted() -> Iterator[None]:
-    """Print recframe's warnings as notes when all is done; others are shown as they are."""
+    """Print recframe's warnings as notes when all is done, each once; others are shown as they are."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", rf.RecframeWarning)
         yield
-    # a command of two calls says the same once
     for text, one in {str(one.message): one for one in caught}.items():
         if issubclass(one.category, rf.RecframeWarning):
             note(text)
@@ -400,13 +134,239 @@ def noted() -> Iterator[None]:
             warnings.showwarning(one.message, one.category, one.filename, one.lineno)
 
 
-def note(text: str) -> None:
-    """Print a note to stderr."""
-    tell(f"note: {' '.join(text.split())}", err=True)
+# Cells
 
 
-@contextmanager
-def words_of_the_shell(paths: dict[str, str]) -> Iterator[None]:
-    """Word messages with command options and files in place of Python's names."""
-    with hints.in_words(InShell(paths)):
-        yield
+def cells_of(frame: pl.DataFrame) -> Columns:
+    """Return the cells of a result as people read them; an interval stands with its number, and a note where there is one."""
+    columns: Columns = {}
+    for name in frame.columns:
+        of_end = re.sub("_(low|high)$", "", name)
+        is_end = {f"{of_end}_low", f"{of_end}_high"} <= {*frame.columns}
+        whole = of_end if is_end else name
+        if whole not in columns and not (name == NOTE and not frame[NOTE].count()):
+            columns[whole] = _cells(frame, whole)
+    return columns
+
+
+def _cells(frame: pl.DataFrame, name: str) -> list[str]:
+    none = pl.Series([None] * frame.height, dtype=pl.Float64)
+    values, low, high = (
+        frame.get_column(one, default=none) for one in (name, f"{name}_low", f"{name}_high")
+    )
+    if name in SHARES:
+        written = map(signed_share, values)
+    elif name.startswith("p_"):
+        written = map(p_value, values)
+    elif values.dtype.is_float():
+        written = map(_with_interval, values, low, high)
+    elif values.dtype.is_integer() and re.search("^(n_|rows|users)|_users$", name):
+        written = map(count, values)
+    else:
+        none_of = "" if name == NOTE else "null"
+        written = (none_of if value is None else str(value) for value in values)
+    return [_short(text.replace(MINUS, "-").removeprefix(NONE)) for text in written]
+
+
+def _with_interval(value: float | None, low: float | None, high: float | None) -> str:
+    """Return a number with its interval: 0.251 [0.193, 0.317], or the one of them that there is."""
+    digits = decimals_of(low, high)
+    ends = [number(end, decimals=digits) for end in (low, high) if end is not None]
+    text = number(value, decimals=digits)
+    return f"{text} [{', '.join(ends)}]".removeprefix(f"{NONE} ") if ends else text
+
+
+def _short(text: str) -> str:
+    return visible(text if len(text) <= LONGEST_CELL else text[:LONGEST_CELL] + CUT)
+
+
+# Tables
+
+
+def print_frame(frame: pl.DataFrame, words: Sequence[str] = ()) -> None:
+    """Print a result as a table.
+
+    On a terminal what is the same in all rows stands above it, with further words, and notes stand below. Where it is too wide,
+    intervals stand below their numbers; then the last columns of a result of many numbers are left out, which a line below
+    names, and metrics side by side stand in blocks.
+    """
+    width, is_seen = _width_of(sys.stdout), is_terminal()
+    shown = frame.head(FIRST_ROWS) if is_seen and frame.height > MOST_ROWS else frame
+    columns, below = cells_of(shown), list[str]()
+    if is_seen:
+        below = _numbered(columns.get(NOTE, []))
+        same = [f"{name} {columns.pop(name)[0]}" for name in _constants(frame) if name in columns]
+        above = ", ".join([*same, *words])
+        if above:
+            say(above)
+    if _least(columns) > width:
+        for name, cells in columns.items():
+            columns[name] = [cell.replace(" [", "\n[") for cell in cells]
+    gone: list[str] = []
+    if LONG & {*frame.columns}:
+        last = [name for name in reversed(columns) if name != NOTE]
+        while _least(columns) > width:
+            gone.insert(0, last.pop(0))
+            del columns[gone[0]]
+    if gone:
+        below.append(f"without {', '.join(gone)}, for want of room: -o FILE has all columns")
+    for block in _blocks(columns, frame.schema, width):
+        say(_table(block, frame.schema))
+    if below:
+        say("\n".join(below))
+    if shown.height < frame.height:
+        more = frame.height - shown.height
+        say(f"{more:,} more rows: -o FILE, or a pipe, has all {frame.height:,}", err=True)
+
+
+def _table(columns: Columns, schema: Mapping[str, pl.DataType]) -> Table:
+    """Return columns as a table of rich, in which no word and no number is broken that fits."""
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for name, cells in columns.items():
+        is_number = name not in schema or schema[name].is_numeric()
+        table.add_column(
+            Text(visible(name)),
+            justify="right" if is_number else "left",
+            min_width=_widest(name, cells),
+            overflow="fold",
+        )
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*(Text(cell, STYLES.get(cell, "")) for cell in row))
+    return table
+
+
+def _widest(name: str, cells: Sequence[str]) -> int:
+    """Return the width of a column's longest word or number."""
+    words = (word for cell in (name, *cells) for word in BREAK.split(cell))
+    return min(max(map(cell_len, words)), WIDEST_WORD)
+
+
+def _least(columns: Columns) -> int:
+    """Return the least width of a table."""
+    return sum(_widest(name, cells) + SPACE for name, cells in columns.items()) - SPACE
+
+
+def _constants(frame: pl.DataFrame) -> list[str]:
+    """Return the keys and counts that are the same in all of several rows."""
+    names = [
+        name for name in frame.columns if name not in IN_ROWS and not frame.schema[name].is_float()
+    ]
+    same = [name for name in names if frame.height > 1 and frame[name].n_unique() == 1]
+    return same if len(same) < frame.width else same[1:]
+
+
+def _blocks(columns: Columns, schema: Mapping[str, pl.DataType], width: int) -> Iterator[Columns]:
+    """Yield columns in blocks that fit a width, values of metrics behind the columns before them."""
+    keys = [*takewhile(lambda name: name in schema and not schema[name].is_float(), columns)]
+    start = block = {name: columns[name] for name in keys if len(keys) < len(columns)}
+    for name in [*columns][len(start) :]:
+        if start and len(block) > len(start) and _least({**block, name: columns[name]}) > width:
+            yield block
+            block = start
+        block = {**block, name: columns[name]}
+    yield block
+
+
+def _numbered(cells: list[str]) -> list[str]:
+    """Put numbers in place of notes, and return what they stand for."""
+    numbers: dict[str, int] = {}
+    for place, cell in enumerate(cells):
+        parts = filter(None, cell.split("; "))
+        cells[place] = ", ".join(str(numbers.setdefault(part, len(numbers) + 1)) for part in parts)
+    return [f"note {number}: {part}" for part, number in numbers.items()]
+
+
+def print_findings(found: pl.DataFrame) -> None:
+    """Print findings as a table, and below it what is done about each and how to mend it."""
+    if found.is_empty():
+        say("nothing odd was found")
+        return
+    print_frame(found.drop("treatment", "remedy"))
+    checks = found.select("check", "treatment", "remedy").unique(maintain_order=True)
+    for check, treatment, remedy in checks.iter_rows():
+        say(f"{check}: {treatment}. To mend: {remedy}.")
+
+
+# Files
+
+
+def markdown(frame: pl.DataFrame) -> str:
+    """Return a result as a Markdown table, with the cells of a table on a terminal.
+
+    >>> import polars as pl
+    >>> print(markdown(pl.DataFrame({"country": ["DE", None], "mrr": [0.5, 1 / 3]})))
+    | country | mrr |
+    | :--- | ---: |
+    | DE | 0.500 |
+    | null | 0.333 |
+    <BLANKLINE>
+    """
+    columns = cells_of(frame)
+    sides = [":---" if frame.schema.get(name) == pl.String else "---:" for name in columns]
+    rows = [
+        [plain(cell) for cell in row] for row in (columns, *zip(*columns.values(), strict=True))
+    ]
+    lines = [rows[0], sides, *rows[1:]]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+FORMATS = {**files.FORMATS, "md": markdown}
+"""Functions that write a result as text, by the names of formats."""
+ENDINGS = {**{f".{name}": name for name in FORMATS}, ".jsonl": "ndjson"}
+WRITERS = (*ENDINGS, *files.BINARY)
+
+
+def check_output(
+    options: Options, inputs: Iterable[str] = (), known: Sequence[str] = WRITERS
+) -> None:
+    """Say before any work is done that a result cannot be written, or would overwrite an input."""
+    path, form = options["output"], options.get("form")
+    if path is None or path == STDOUT:
+        return
+    ending = Path(path).suffix.lower()
+    if form is None and ending not in known:
+        msg = f"cannot write {path!r}: {wrong_ending(ending)}; known are {', '.join(known)}"
+        raise RecframeError(msg)
+    if form == TABLE or (form and ending in known and ENDINGS.get(ending) != form):
+        msg = f"cannot write {path!r}: --format {form} is not what its ending says; leave out one of the two"
+        raise RecframeError(msg)
+    check_place(path, inputs)
+
+
+def check_place(path: str, inputs: Iterable[str]) -> None:
+    """Say that there is no such directory, or that an input would be overwritten."""
+    target = Path(path).expanduser()
+    read = (place for name in inputs if not files.is_address(name) for place in files.places(name))
+    if not target.parent.is_dir():
+        msg = f"cannot write {path!r}: there is no directory {str(target.parent)!r}"
+        raise RecframeError(msg)
+    if target.exists() and any(target.samefile(place) for place in read):
+        msg = f"cannot write {path!r}: it is one of the input files"
+        raise RecframeError(msg)
+
+
+def is_table(options: Options) -> bool:
+    """Return whether a result is shown as a table, and not written in full precision."""
+    path, form = options["output"], options["form"]
+    return form == TABLE or (form is None and path is None)
+
+
+def give(frame: pl.DataFrame, options: Options, words: Sequence[str] = ()) -> None:
+    """Show a result as a table, or write it in full precision: to a file, or to stdout."""
+    path, form = options["output"], options["form"]
+    if is_table(options):
+        print_frame(frame, words)
+    elif path in {None, STDOUT}:
+        put(FORMATS[form or "csv"](frame))
+    else:
+        write(frame, path, form)
+
+
+def write(frame: pl.DataFrame, path: str, form: str | None = None) -> None:
+    """Write a result in the format of the path's ending, or in another; see `check_output`."""
+    ending = Path(path).suffix.lower()
+    if form is None and ending in files.BINARY:
+        atomic_write.write(path, partial(files.BINARY[ending], frame))
+    else:
+        atomic_write.write_text(path, FORMATS[form or ENDINGS[ending]](frame))
+    say(f"wrote {path} ({frame.height} row{'s' * (frame.height != 1)})", err=True)

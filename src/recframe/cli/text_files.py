@@ -37,7 +37,7 @@ class Form:
     """The form of a text file, as a command says it."""
 
     separator: str | None = None
-    names: tuple[str, ...] | None = None
+    header: tuple[str, ...] | None = None
     """The names of columns where there is no header line; a column without a name is left out."""
     encoding: str | None = None
     decimal: str = "."
@@ -146,9 +146,9 @@ def _text_part(source: str, form: Form, separator: str) -> TextPart | None:
         has_quotes = mark in QUOTED_BY or is_quoted is not None
     settings: dict[str, Any] = {} if has_quotes else {"quoting": csv.QUOTE_NONE}
     fields = [field.strip() for field in next(csv.reader([line], delimiter=mark, **settings))]
-    columns = form.names or tuple(fields)
-    _check_columns(source, columns, fields, separator, has_names=form.names is not None)
-    return TextPart((place,), separator, columns, form.names is None, has_quotes)
+    columns = form.header or tuple(fields)
+    _check_columns(source, columns, fields, separator, has_names=form.header is not None)
+    return TextPart((place,), separator, columns, form.header is None, has_quotes)
 
 
 def _check_columns(

@@ -1,4 +1,4 @@
-"""Values of options: read from text, and completed by a shell."""
+"""Values of options, read from text."""
 
 from __future__ import annotations
 
@@ -6,223 +6,172 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Callable, Mapping
-from datetime import datetime
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeVar
 
-import click
-from click.shell_completion import CompletionItem
-
-import recframe as rf
-from recframe.cli.text_files import Form
-from recframe.errors import RecframeError, suggestion
+from recframe.errors import suggestion
 from recframe.frames.hints import NAMED_COLUMNS
-from recframe.frames.options import MinRelevance
-from recframe.frames.options import bytes_of as number_of_bytes
-from recframe.tracking.histories import moment
 
-Values: TypeAlias = tuple[str, ...]
-"""The texts of an option that may be repeated."""
-_Value = TypeVar("_Value")
+T = TypeVar("T")
+OF_FILES = ("recs", "truth", "users", "items", "train", "reference", "log")
+"""Files of a command, which an option can name, as in --header recs=user,item,rank."""
+WORDS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
 
 
-def values_of(values: Values) -> list[str]:
-    """Return the values of an option that is repeated, has several separated by commas, or both."""
-    return [name for value in values for name in _cells(value)]
-
-
-def _cells(value: str) -> list[str]:
-    """Return values that are separated by commas or line breaks, which stand in quotes where they are part of one."""
+def texts(text: str) -> list[str]:
+    """Return values between commas or line breaks, which stand in quotes where they are part of a value."""
     try:
-        lines = csv.reader(io.StringIO(value, newline=""), skipinitialspace=True)
+        lines = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
         return [cell for line in lines for cell in line]
     except csv.Error as error:
-        raise click.BadParameter(f"its values cannot be told apart: {error}") from None
+        msg = f"its values cannot be told apart: {error}"
+        raise ValueError(msg) from None
 
 
-def metrics_of(values: Values) -> list[str]:
+def metrics(text: str) -> list[str]:
     """Return metrics, which have commas of their own inside brackets."""
-    return [name.strip() for value in values for name in re.split(r",(?![^(]*\))", value)]
+    return [name.strip() for name in re.split(r",(?![^(]*\))", text)]
 
 
-def cutoffs_of(values: Values) -> list[int]:
-    """Return cut-offs, or say what is none."""
-    names = values_of(values)
-    # NOTE: a number of thousands of digits is none to Python
-    wrong = [name for name in names if not re.fullmatch(r"0*[1-9][0-9]{0,99}", name)]
+def number(text: str) -> float:
+    """Return a number, a whole one as an int."""
+    with suppress(ValueError):
+        return int(text)
+    try:
+        return float(text)
+    except ValueError:
+        msg = f"{text!r} is no number"
+        raise ValueError(msg) from None
+
+
+def number_or(words: Sequence[str], text: str) -> float | str:
+    """Return a word, or a number."""
+    return text if text in words else number(text)
+
+
+def number_or_text(text: str) -> float | str:
+    """Return the number that a text is, or the text."""
+    with suppress(ValueError):
+        return number(text)
+    return text
+
+
+def whole_numbers(text: str) -> list[int]:
+    """Return whole numbers between commas."""
+    found = [*map(number, texts(text))]
+    wrong = [one for one in found if not isinstance(one, int)]
     if wrong:
-        raise click.BadParameter(
-            f"{wrong[0]!r} is no cut-off; write whole numbers from 1, such as -k 5,10"
-        )
-    return [int(name) for name in names]
+        msg = f"{wrong[0]} is no whole number; write for example 5,10"
+        raise ValueError(msg)
+    return found  # type: ignore[return-value]  # which are whole
 
 
-class Columns(dict[str, str]):
-    """The names of columns by their roles; those of one file by its name."""
+def pairs(text: str) -> Iterator[tuple[str, str]]:
+    """Yield names with their words."""
+    for pair in texts(text):
+        name, _, word = pair.partition("=")
+        if not (name and word):
+            msg = f"{pair!r} is no name=word; write for example commit=3f2a1c"
+            raise ValueError(msg)
+        yield name, word
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.of_files: dict[str, dict[str, str]] = {}
 
-
-def roles_of(values: Values) -> Columns:
-    """Return the names of columns by their roles, in all files or in one."""
-    columns = Columns()
-    for pair in values_of(values):
-        role, equals, name = pair.partition("=")
-        named: dict[str, str] = columns
-        if role in FILES and "=" in name:
-            named = columns.of_files.setdefault(role, {})
-            role, _, name = name.partition("=")
-        if not equals or not name:
-            raise click.BadParameter(
+def roles(text: str) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield files, "" for all, and roles with the names of their columns."""
+    for pair in texts(text):
+        *file, role, name = ["", "", *pair.split("=", 2)][-3:]
+        is_of_file = file[0] in OF_FILES
+        if not is_of_file:
+            role, _, name = pair.partition("=")
+        if not name:
+            msg = (
                 f"{pair!r} is no role=name; write for example user=user_id,item=movie_id, or for one file "
                 "truth=item=article_id"
             )
+            raise ValueError(msg)
         if role not in NAMED_COLUMNS:
-            raise click.BadParameter(
-                f"unknown role {role!r}{suggestion(role, NAMED_COLUMNS)}; the roles are {', '.join(NAMED_COLUMNS)}"
-            )
-        named[role] = name
-    return columns
+            close = suggestion(role, NAMED_COLUMNS)
+            msg = f"unknown role {role!r}{close}; the roles are {', '.join(NAMED_COLUMNS)}"
+            raise ValueError(msg)
+        yield (file[0] if is_of_file else "", role), name
 
 
-def bytes_of(value: str) -> int:
-    """Return a number of bytes, or say what is none."""
-    n = number_of_bytes(value)
-    if n is None:
-        raise click.BadParameter(
-            f"{value!r} is no number of bytes; write for example 500MB or 20GB"
-        )
-    return n
+def by_file(read: Callable[[str], T]) -> Callable[[str], list[tuple[str, T]]]:
+    """Return a function that reads the value for a file, recs=VALUE, or for all."""
+
+    def of_file(text: str) -> list[tuple[str, T]]:
+        name, equals, rest = text.partition("=")
+        if equals and name in OF_FILES:
+            return [(name, read(rest))]
+        if equals and re.fullmatch("[a-z]+", name):
+            close = suggestion(name, OF_FILES)
+            msg = f"unknown file {name!r}{close}; the files are {', '.join(OF_FILES)}"
+            raise ValueError(msg)
+        return [("", read(text))]
+
+    return of_file
 
 
-def threshold(value: str) -> MinRelevance:
-    """Return the relevance from which rows are relevant, or say what is none."""
-    if value == "any":
-        return "any"
-    try:
-        return float(value)
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is no number; write one above 0, or any") from None
-
-
-FILES = ("recs", "truth", "users", "items", "train", "reference", "log")
-"""Files of a command, which an option can name, as in --header recs=user,item,rank."""
-OF_LISTS = ("recs", "truth", "reference", "train")
-"""Files with users' items, which may be in list form."""
-WORDS = {"tab": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
-
-
-def by_files(values: Values, read: Callable[[str], _Value]) -> dict[str, _Value]:
-    """Return the values of an option by the files that they are for, those that are for all by ''."""
-    found = {}
-    for value in values:
-        name, equals, rest = value.partition("=")
-        is_for_one = bool(equals) and name in FILES
-        if equals and not is_for_one and re.fullmatch("[a-z]+", name):
-            raise click.BadParameter(
-                f"unknown file {name!r}{suggestion(name, FILES)}; the files are {', '.join(FILES)}"
-            )
-        found[name if is_for_one else ""] = read(rest if is_for_one else value)
-    return found
-
-
-def separator(value: str) -> str:
+def separator(text: str) -> str:
     """Return the text that separates columns, or ids in a list."""
-    if not value:
-        raise click.BadParameter(
-            f"write the text between two ids or columns, or a word: {', '.join(WORDS)}"
-        )
-    return (WORDS | {"\\t": "\t"}).get(value, value)
+    if not text:
+        msg = f"write the text between two ids or columns, or a word: {', '.join(WORDS)}"
+        raise ValueError(msg)
+    return WORDS.get(text, text)
 
 
-def encoding(value: str) -> str:
-    """Return the name of an encoding, or say that it is none."""
+def encoding(text: str) -> str:
+    """Return the name of an encoding."""
     try:
-        return codecs.lookup(value).name
+        return codecs.lookup(text).name
     except LookupError:
-        msg = f"{value!r} is no encoding that Python knows; write for example latin-1 or utf-16"
-        raise click.BadParameter(msg) from None
+        msg = f"{text!r} is no encoding that Python knows; write for example latin-1 or utf-16"
+        raise ValueError(msg) from None
 
 
-def one_of(words: Mapping[str, _Value], value: str) -> _Value:
+def word(meanings: Mapping[str, Any], text: str) -> Any:
     """Return what a word means."""
-    if value not in words:
-        raise click.BadParameter(f"{value!r} is none of {', '.join(words)}")
-    return words[value]
+    if text not in meanings:
+        msg = f"{text!r} is none of {', '.join(meanings)}"
+        raise ValueError(msg)
+    return meanings[text]
 
 
-def header(value: str) -> tuple[str, ...]:
+def header(text: str) -> tuple[str, ...]:
     """Return the names of the columns of a text file without a header line."""
-    names = tuple(cell.strip() for cell in _cells(value))
-    known = [name for name in names if name]
+    names = tuple(map(str.strip, texts(text)))
+    known = [*filter(None, names)]
     if not known or len({*known}) < len(known):
-        raise click.BadParameter(
-            f"{','.join(names)!r} names no column, or one twice; write for example user,item,rank"
-        )
+        msg = f"{text!r} names no column, or one twice; write for example user,item,rank"
+        raise ValueError(msg)
     return names
 
 
-FORM_OPTIONS = {
-    "separator": "separator",
-    "header": "names",
-    "encoding": "encoding",
-    "decimal": "decimal",
-    "quotes": "quotes",
+OF_TEXT: Mapping[str, tuple[str, Callable[[str], Any], str]] = {
+    "header": (
+        "names",
+        header,
+        "The names of the columns of text without a header line, such as user,item,rank; an empty name leaves a column out.",
+    ),
+    "separator": ("mark", separator, "The separator of columns in text, such as ';', tab or '::'."),
+    "encoding": ("name", encoding, "The encoding of text that is not UTF-8, such as latin-1."),
+    "decimal": (
+        "sign",
+        partial(word, {"point": ".", "comma": ","}),
+        "The sign before the decimals in text, point or comma.",
+    ),
+    "quotes": (
+        "yes|no",
+        partial(word, {"yes": True, "no": False}),
+        "Whether quotes hold a value of text together.  [default: yes where commas or semicolons separate columns, or the "
+        "first line has quotes]",
+    ),
+    "lists-separator": (
+        "mark",
+        separator,
+        "The separator of ids where a column has lists as text, ' ' for 'a b c'; a row is then a user's list.",
+    ),
 }
-"""The options that say how a text file is written, and their words in its form."""
-
-
-def form_of(name: str, options: Mapping[str, Any]) -> Form:
-    """Return how one of a command's files is written, where it is text."""
-    given = {word: options[option] for option, word in FORM_OPTIONS.items()}
-    found = {word: values.get(name, values.get("")) for word, values in given.items()}
-    return Form(**{word: value for word, value in found.items() if value is not None})
-
-
-def one_truth(values: Values) -> str | None:
-    """Return the second path, or say that a shell has made several of one."""
-    if len(values) > 1:
-        raise one_path_each(len(values) + 1)
-    return values[0] if values else None
-
-
-def one_path_each(n: int) -> click.UsageError:
-    """Return the error of more paths than two."""
-    return click.UsageError(
-        f"RECS and TRUTH are one path each, but there are {n}; put a pattern in quotes, so that the shell leaves it as it is: "
-        "'recs/*.parquet'"
-    )
-
-
-def time_of(value: str) -> datetime:
-    """Return a time, or say what is none."""
-    try:
-        return moment(value)
-    except RecframeError:
-        raise click.BadParameter(f"{value!r} is no day or time; write 2026-11-22") from None
-
-
-def tags_of(values: Values) -> dict[str, str]:
-    """Return tags by their names."""
-    pairs = [one.partition("=") for one in values_of(values)]
-    for name, equals, value in pairs:
-        if not (name and equals and value):
-            raise click.BadParameter(
-                f"{name + equals + value!r} is no name=word; write commit=3f2a1c"
-            )
-    return {name: value for name, _, value in pairs}
-
-
-def complete_metrics(_: object, __: object, begun: str) -> list[CompletionItem[str]]:
-    """Return metrics with their formulas."""
-    known = rf.list_metrics().select("name", "formula").iter_rows()
-    return [CompletionItem(one, help=said) for one, said in known if one.startswith(begun)]
-
-
-def complete_profiles(_: object, __: object, begun: str) -> list[CompletionItem[str]]:
-    """Return the names of profiles, or where none begins so leave it to the shell as a file."""
-    known = dict.fromkeys(["recframe", *rf.list_profiles()["profile"]])
-    names = [CompletionItem(one) for one in known if one.startswith(begun)]
-    return names or [CompletionItem(begun, type="file")]
+"""Options on text in files: the word for a value, how it is read, and its help."""
