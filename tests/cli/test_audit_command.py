@@ -11,7 +11,8 @@ from click.testing import CliRunner, Result
 
 from recframe.audit.report import CHECKS, COLUMNS
 from recframe.cli.commands import main
-from recframe.cli.output import words_of_the_shell
+from recframe.frames import hints
+from recframe.frames.hints import InShell
 
 RECS = pl.DataFrame({"user": [1, 1, 2, 2], "item": [10, 20, 10, 30], "rank": [1, 2, 1, 2]})
 TRUTH = pl.DataFrame({"user": [1, 1, 2], "item": [20, 40, 30]})
@@ -78,7 +79,7 @@ def test_warnings_alone_exit_with_zero():
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
 def test_a_remedy_has_none_of_the_words_of_python(check):
-    with words_of_the_shell({"recs": "recs.parquet"}):
+    with hints.in_words(InShell({"recs": "recs.parquet"})):
         assert not re.search(
             r"\brec\(|\bframe\b|\b(by|ties|users|items)=|\.unique", str(check.remedy)
         )

@@ -12,8 +12,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from recframe.cli.files import latex
-from recframe.cli.statistics import view
+from recframe.cli.output import cells_of
 from shop_files import run
 
 N = 100
@@ -68,9 +67,9 @@ def test_a_summary_is_a_number_with_its_interval():
 def test_shares_are_in_per_cent_and_large_ones_multiples():
     shares = {"metric": "mrr", "wanted": [0.01, 0.095, 64.2, None], "note": None}
 
-    shown = view(pl.DataFrame(shares))
+    shown = cells_of(pl.DataFrame(shares))
 
-    assert shown["wanted"].to_list() == ["1.0 %", "9.5 %", "64 x", ""]
+    assert shown["wanted"] == ["+1.0%", "+9.5%", "65 x", ""]
 
 
 def test_a_comparison_says_what_it_shows():
@@ -114,38 +113,6 @@ def test_formats_of_data_have_all_columns_in_full_precision(arguments, expected)
     assert "[" in brief
 
 
-def test_latex_has_no_sign_of_its_own():
-    frame = pl.DataFrame(
-        {
-            "a_b": ["50 % & #1", "~^\\{}$", "x >= 1 < 2 | y", "item-knn -0.5 1e-3", None],
-            "n": [1, -2, None, 4, 5],
-        }
-    )
-
-    assert latex(frame).splitlines() == [
-        r"\begin{tabular}{lr}",
-        r"\hline",
-        r"a\_b & n \\",
-        r"\hline",
-        r"50 \% \& \#1 & 1 \\",
-        r"\textasciitilde{}\textasciicircum{}\textbackslash{}\{\}\$ & $-$2 \\",
-        r"x $\ge$ 1 $<$ 2 $|$ y &  \\",
-        r"item-knn $-$0.5 1e-3 & 4 \\",
-        r" & 5 \\",
-        r"\hline",
-        r"\end{tabular}",
-    ]
-    # behind the end of a row, LaTeX takes a bracket and a star as its own
-    bracket = pl.DataFrame({"interval": ["[0, 1]", "*"]})
-    assert r"{}[0, 1] \\" in latex(bracket)
-    assert r"{}* \\" in latex(bracket)
-
-
-def test_a_file_ending_in_tex_is_latex():
-    assert run("compare", *FILES, "-m", "hit_rate@1", "-o", "table.tex").exit_code == 0
-    assert Path("table.tex").read_text().startswith("\\begin{tabular}{llllllllllr}\n")
-
-
 @pytest.mark.parametrize(
     ("asked", "status"),
     [
@@ -186,40 +153,7 @@ def test_a_gate_is_a_table_and_a_line():
     assert result.stderr == "requirements are not met in 1 of 3 rows (fails 1)\n"
     assert run("require", *FILES, "hit_rate@1 >= 0.3").stderr == "2 hold\n"
     written = run("require", *FILES, "hit_rate@1 >= 0.7", "-o", "result.csv")
-    assert " pop    hit_rate@1 >= 0.7  fails  0.5000  0.7000" in written.stderr
-
-
-@pytest.mark.parametrize("where", [("--format", "junit"), ("-o", "report.xml")])
-def test_junit_has_a_case_for_each_row(where):
-    asked = (
-        "hit_rate@1 >= 0.7", "hit_rate@1 >= 0.2", "--users", "people.parquet", "--by", "country",
-    )  # fmt: skip
-    result = run("require", *FILES, *asked, *where)
-
-    assert result.exit_code == 1
-    text = result.stdout if where[0] == "--format" else Path("report.xml").read_text()
-    suite = ET.fromstring(text.partition("?>")[2]).find("testsuite")  # noqa: S314  our own
-    assert suite is not None
-    counts = [suite.get(name) for name in ("tests", "failures", "errors", "skipped")]
-    cases = suite.findall("testcase")
-    found = [(case.get("classname"), case.get("name"), [one.tag for one in case]) for case in cases]
-    assert counts == ["8", "2", "0", "2"]
-    # each half of the users has the shares of all: .5 fails at .7, and .74 or .76 is open
-    assert found == [
-        (f"model={model}, country={country}", f"hit_rate@1 >= {bound}", [tag])
-        for model, tag_of_high in (("pop", "failure"), ("svd", "skipped"))
-        for country in ("A&B", "null")
-        for bound, tag in (("0.7", tag_of_high), ("0.2", "system-out"))
-    ]
-    assert "fails: 0.5000 against 0.7000, apart by -0.20 [" in cases[0][0].get("message", "")
-
-
-def test_signs_that_xml_cannot_write_do_not_break_a_report():
-    LISTS.with_columns(pl.col("model") + "\x00<é>").write_parquet("lists.parquet")
-    text = run("require", *FILES, "hit_rate@1 >= 0.2", "--format", "junit").stdout
-
-    cases = ET.fromstring(text.partition("?>")[2]).iter("testcase")  # noqa: S314  our own
-    assert [case.get("classname") for case in cases] == ["model=pop?<é>", "model=svd?<é>"]
+    assert "  pop    hit_rate@1 >= 0.7  fails  0.5000  0.7000" in written.stderr
 
 
 @pytest.mark.parametrize("stored", ["last.json", "last.csv", "last.parquet"])
@@ -258,8 +192,9 @@ def test_a_model_that_is_gone_fails():
 @pytest.mark.parametrize(
     ("rows", "asked", "said", "n_cases"),
     [
-        (0, (), "requirements are not met in 1 of 1 rows (missing 1)", 1),
-        (None, ("--min-users", "101"), "requirements are not met in 2 of 2 rows (open 2)", 2),
+        (0, (), "nothing was judged of 'hit_rate@1 >= 0.3': no model and no segment has a row for it", 1),
+        (None, ("--min-users", "101"),
+         "nothing was judged of 'hit_rate@1 >= 0.3': no row has 101 users with a value; requirements are", 2),
     ],
 )  # fmt: skip
 def test_a_gate_that_judged_nothing_has_its_table_and_a_status_of_failure(
@@ -315,7 +250,7 @@ def test_what_is_asked_wrong_is_said_in_words_of_the_shell(asked, said):
     [
         (
             "power", ("--baseline", "pop", "--wanted", "0.05"),
-            "model baseline metric users_needed wanted detectable detectable_relative baseline_value std n_users",
+            "model baseline metric users_needed wanted detectable detectable_relative value std n_users",
             {"wanted": "5.0 %", "model": "svd"},
         ),
         (

@@ -39,7 +39,6 @@ from recframe.cli.output import (
     Options,
     check_output,
     give,
-    in_long_lines,
     is_table,
     is_terminal,
     note,
@@ -47,6 +46,7 @@ from recframe.cli.output import (
     print_frame,
     put,
     say,
+    say_at_length,
 )
 from recframe.cli.splits import split
 from recframe.errors import RecframeError, suggestion
@@ -221,7 +221,8 @@ def _metrics(name: str | None, **options: Any) -> None:
     titles = ("aliases", "formula", "range", "direction", "shape", "needs")
     _about({title: about[title] for title in titles})
     text = inspect.getdoc(metric) or "This metric has no docstring."
-    say(f"\n{in_long_lines(text) if is_terminal() else text}")
+    say("")
+    say_at_length(text)
 
 
 def _profiles(name: str | None, **options: Any) -> None:
@@ -260,7 +261,7 @@ def _explain(metric: str, names: Sequence[str], **options: Any) -> None:
     if not is_table(options):
         give(found.frame, options)
         return
-    say(text)
+    say_at_length(text)
     if of_files:
         say("")
         print_frame(found.frame)

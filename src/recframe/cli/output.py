@@ -99,12 +99,15 @@ def put(text: str) -> None:
         click.echo(text.encode(), nl=False)
 
 
-def in_long_lines(text: str) -> str:
-    """Return a docstring with each paragraph, and each item of a list, in a line; code as it is."""
-    return "\n\n".join(
-        part if part.startswith(">>>") else re.sub(r"\n(?!- )\s*", " ", part)
-        for part in text.split("\n\n")
-    )
+def say_at_length(text: str) -> None:
+    """Print an explanation, on a terminal with each paragraph, and each item of a list, in lines of its width."""
+    if is_terminal():
+        parts = (
+            part if part.startswith(">>>") else re.sub(r"\n(?!- |     |\d+\. )\s*", " ", part)
+            for part in text.split("\n\n")
+        )
+        text = "\n\n".join(parts)
+    say(text)
 
 
 class Failure(click.ClickException):
@@ -187,8 +190,8 @@ def print_frame(frame: pl.DataFrame, words: Sequence[str] = ()) -> None:
     """Print a result as a table.
 
     On a terminal what is the same in all rows stands above it, with further words, and notes stand below. Where it is too wide,
-    intervals stand below their numbers; then the last columns of a result of many numbers are left out, which a line below
-    names, and metrics side by side stand in blocks.
+    intervals stand below their numbers; then the last columns are left out, which a line below names, and metrics that stand
+    side by side come in blocks.
     """
     width, is_seen = _width_of(sys.stdout), is_terminal()
     shown = frame.head(FIRST_ROWS) if is_seen and frame.height > MOST_ROWS else frame
@@ -203,7 +206,7 @@ def print_frame(frame: pl.DataFrame, words: Sequence[str] = ()) -> None:
         for name, cells in columns.items():
             columns[name] = [cell.replace(" [", "\n[") for cell in cells]
     gone: list[str] = []
-    if LONG & {*frame.columns}:
+    if LONG & {*frame.columns} or not any(dtype.is_float() for dtype in frame.dtypes):
         last = [name for name in reversed(columns) if name != NOTE]
         while _least(columns) > width:
             gone.insert(0, last.pop(0))

@@ -16,7 +16,7 @@ from recframe.api.splits import Splits
 from recframe.cli.calls import LOG, command
 from recframe.cli.inputs import columns_of, reading, scanned
 from recframe.cli.options import Command, Option, options_of, options_of_files
-from recframe.cli.output import check_place, print_findings, print_frame, say, write
+from recframe.cli.output import cells_of, check_place, print_findings, print_frame, say, write
 
 PARTS = ("train", "fold_in", "truth")
 RULES = {name: rule for name, rule in vars(Splits).items() if not name.startswith("_")}
@@ -56,35 +56,17 @@ def _split(rule: str, log: str, **options: Any) -> None:
             for place in places.values():
                 check_place(place, [log])
     say(str(made).splitlines()[0])
-    for names in _views(described):
-        print_frame(described.select(names))
+    facts = {
+        name: cells for name, cells in cells_of(described).items() if {*cells} - {"", "null", "0"}
+    }
+    by_fold = {f"fold {fold}": cells for fold, *cells in zip(*facts.values(), strict=True)}
+    print_frame(pl.DataFrame({"fact": [*facts][1:], **by_fold}))
     print_findings(findings)
     for name, table in tables.items() if folder is not None else ():
         if len(table) or name != "fold_in":
             write(table, places[name])
     if "error" in findings["severity"]:
         click.get_current_context().exit(1)
-
-
-def _views(described: pl.DataFrame) -> list[list[str]]:
-    """Return the columns of a description as tables: times, rows, shares and medians of each fold."""
-    known = [
-        one
-        for one in described.drop("fold")
-        if one.count() and (not one.dtype.is_integer() or one.sum())
-    ]
-    groups: dict[str, list[str]] = {}
-    for one in known:
-        kind = (
-            "times"
-            if one.name.endswith(("_from", "_to"))
-            else (one.dtype.is_integer() and "rows")
-            or (one.name.startswith("median_") and "medians")
-            or "shares"
-        )
-        groups.setdefault(kind, []).append(one.name)
-    first = ["fold"] * (len(described) > 1)
-    return [[*first, *names] for names in groups.values()]
 
 
 def _command(name: str, rule: Callable[..., Any]) -> Command:
