@@ -23,7 +23,7 @@ from recframe.cli.options import (
     options_of_files,
     options_of_rec,
 )
-from recframe.cli.output import FORMATS, TABLE, WRITERS, Options, check_output, give
+from recframe.cli.output import FORMATS, TABLE, Options, check_output, give
 from recframe.engines.memory_bound import default_memory
 
 Show: TypeAlias = Callable[[Any, Options], None]
@@ -50,7 +50,7 @@ OUTPUT = Option(
     ["-o", "--output"],
     metavar="FILE",
     type=PATH,
-    help=f"Write in full precision to a file: {', '.join(WRITERS)}; - is stdout, as CSV or as --format says.",
+    help="Write in full precision to a file, in the format that its ending names; - is stdout, as CSV or as --format says.",
 )
 OUTPUTS = (FORMAT, OUTPUT)
 MEMORY = options_of_rec("memory", group=FILES)
@@ -109,8 +109,7 @@ def _run(
     """Call a method on files, and show its result."""
     paths = paths_of(recs, truth, options)
     with reading(paths):
-        known = WRITERS if "form" in options else (PAGE,)
-        check_output(options, paths.values(), known)
+        check_output(options, paths.values(), "" if "form" in options else PAGE)
         result = called(method, bound(scanned(paths, options), options), options)
     show(result, options)
 

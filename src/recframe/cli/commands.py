@@ -34,7 +34,6 @@ from recframe.cli.inputs import bound, is_file, paths_of, reading, scanned
 from recframe.cli.options import PATH, Option, gathered, options_of
 from recframe.cli.output import (
     STDOUT,
-    WRITERS,
     Failure,
     Options,
     check_output,
@@ -49,7 +48,7 @@ from recframe.cli.output import (
     say_at_length,
 )
 from recframe.cli.splits import split
-from recframe.errors import RecframeError, suggestion
+from recframe.errors import RecframeError
 from recframe.reports.page import Page
 
 INTERRUPTED, LEFT = 130, 141
@@ -142,7 +141,7 @@ def _show_page(page: Page, options: Options) -> None:
     """Write a page."""
     output = options["output"]
     if output == STDOUT:
-        put(page.html + "\n")
+        put(f"{page.html}\n".encode())
         return
     page.save(output)
     say(f"wrote {output} ({Path(output).stat().st_size / 1000:,.0f} kB)", err=True)
@@ -151,13 +150,11 @@ def _show_page(page: Page, options: Options) -> None:
 def _runs(history: str, metrics: list[str] | None) -> pl.DataFrame:
     """Return the runs of a history, of some metrics or of all."""
     runs = rf.history(history)
-    known = runs["metric"].unique().sort().to_list()
-    names = [one if one in known else str(rf.parse(one)) for one in metrics or []]
-    for name in names:
-        if name not in known:
-            close = suggestion(name, known) or f"; it has {', '.join(known)}"
-            msg = f"the history has nothing of {name!r}{close}"
-            raise RecframeError(msg)
+    names, known = [str(rf.parse(one)) for one in metrics or []], runs["metric"].unique().sort()
+    unknown = next((name for name in names if len(known) and name not in known), None)
+    if unknown is not None:
+        msg = f"the history has nothing of {unknown!r}; it has {', '.join(known)}"
+        raise RecframeError(msg)
     return runs.filter(pl.col("metric").is_in(names)) if names else runs
 
 
@@ -174,7 +171,7 @@ def _changes(
 ) -> None:
     """Show the numbers of a history with what changed, or write the page of them."""
     is_page = (options["output"] or "").endswith(PAGE)
-    check_output(options, known=(*WRITERS, PAGE))
+    check_output(options, also=PAGE)
     how = {"window": options["window"], "level": options["level"]}
     with reading({}):
         runs = _runs(history, metrics)

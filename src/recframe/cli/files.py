@@ -8,16 +8,12 @@ import re
 import shlex
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
 
 import click
-import polars as pl
 
-from recframe.charts.table import plain
 from recframe.errors import RecframeError, suggestion
 from recframe.frames.atomic_write import is_plain, is_utf8, led_to, opened, reason
 
@@ -216,105 +212,3 @@ def _close_file(place: Path) -> str:
     close = suggestion(place.name, names)
     same = [name for name in names if Path(name).stem == place.stem and ending_of(name) in KNOWN]
     return close or (f"; did you mean {min(same)!r}?" if same else "")
-
-
-def markdown(frame: pl.DataFrame) -> str:
-    """Return a frame as a Markdown table, numbers in full precision and to the right, null as an empty cell.
-
-    >>> import polars as pl
-    >>> print(markdown(pl.DataFrame({"country": ["DE", None], "mrr": [0.5, 1 / 3]})))
-    | country | mrr |
-    | :--- | ---: |
-    | DE | 0.5 |
-    |  | 0.3333333333333333 |
-    <BLANKLINE>
-    """
-    rules = ["---:" if dtype.is_numeric() else ":---" for dtype in frame.dtypes]
-    lines = [
-        map(_markdown_cell, frame.columns),
-        rules,
-        *(map(_markdown_cell, row) for row in frame.iter_rows()),
-    ]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
-
-
-def _markdown_cell(value: object) -> str:
-    return "" if value is None else plain(str(value))
-
-
-_IN_LATEX = {
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<=": r"$\le$",
-    ">=": r"$\ge$",
-    **{sign: f"${sign}$" for sign in "<>|-"},
-    "\n": " ",
-}
-_MINUS = r"(?<![\w.-])-(?=[\d.])"
-_SIGNS = re.compile(
-    "|".join([_MINUS, *map(re.escape, sorted({*_IN_LATEX} - {"-"}, key=len, reverse=True))])
-)
-
-
-def latex(frame: pl.DataFrame) -> str:
-    r"""Return a frame as a tabular of LaTeX, which needs no package, numbers to the right, null as an empty cell.
-
-    >>> import polars as pl
-    >>> print(latex(pl.DataFrame({"model": ["item_knn", None], "mrr": [0.5, -0.25]})))
-    \begin{tabular}{lr}
-    \hline
-    model & mrr \\
-    \hline
-    item\_knn & 0.5 \\
-     & $-$0.25 \\
-    \hline
-    \end{tabular}
-    <BLANKLINE>
-    """
-    sides = "".join("r" if dtype.is_numeric() else "l" for dtype in frame.dtypes)
-    head, *rows = (_latex_row(row) for row in [frame.columns, *frame.iter_rows()])
-    body = [r"\hline", head, r"\hline", *rows, r"\hline"]
-    lines = [rf"\begin{{tabular}}{{{sides}}}", *body, r"\end{tabular}"]
-    return "\n".join(lines) + "\n"
-
-
-def _latex_row(values: Iterable[object]) -> str:
-    line = " & ".join(map(_latex_cell, values)) + r" \\"
-    # behind the end of a row LaTeX takes a bracket for the space below it
-    return f"{{}}{line}" if line.startswith(("[", "*")) else line
-
-
-def _latex_cell(value: object) -> str:
-    if value is None:
-        return ""
-    return _SIGNS.sub(lambda found: _IN_LATEX[found[0]], str(value))
-
-
-def _json(frame: pl.DataFrame) -> str:
-    """Return a list of rows, each on a line of its own."""
-    lines = _ndjson(frame).splitlines()
-    return "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n"
-
-
-def _ndjson(frame: pl.DataFrame) -> str:
-    """Return a row on each line; JSON has no words for NaN and infinite numbers, which are null."""
-    floats = [pl.col(name) for name, dtype in frame.schema.items() if dtype.is_float()]
-    return frame.with_columns(pl.when(one.is_finite()).then(one) for one in floats).write_ndjson()
-
-
-FORMATS: dict[str, Callable[[pl.DataFrame], str]] = {
-    "json": _json,
-    "ndjson": _ndjson,
-    "csv": pl.DataFrame.write_csv,
-    "tsv": partial(pl.DataFrame.write_csv, separator="\t"),
-    "md": markdown,
-    "tex": latex,
-}
-BINARY: dict[str, Callable[[pl.DataFrame, BinaryIO], object]] = {
-    ".parquet": pl.DataFrame.write_parquet,
-    ".arrow": pl.DataFrame.write_ipc,
-}
-ENDINGS = {f".{name}": name for name in FORMATS} | {".jsonl": "ndjson"}
-WRITERS = (".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".md", ".tex", *BINARY)

@@ -32,7 +32,7 @@ LISTS = ("recs", "truth", "reference", "train")
 """Files with users' items, which may be in list form."""
 OF_FORM = ("separator", "header", "encoding", "decimal", "quotes")
 """Options on the form of text files."""
-ONLY_NAMED = ("weight", "time")
+ONLY_NAMED = {"weight", "time"}
 """Roles whose columns are read only where they are named."""
 
 
@@ -109,11 +109,10 @@ def bound(frames: Mapping[str, Any], options: Options) -> Any:
 
 def columns_of(options: Options) -> dict[str, str]:
     """Return the names of columns by their roles, in all files."""
-    named = options["columns"]
-    found = {role: role for _, role in named if role in ONLY_NAMED}
-    found |= {role: name for (file, role), name in named.items() if not file}
-    of_lists = {role: options.get(role) for role in ("model", "training")}
-    return found | {role: name for role, name in of_lists.items() if name is not None}
+    by_file = options["columns"]
+    found = {role: role for named in by_file.values() for role in ONLY_NAMED & named.keys()}
+    of_lists = {role: options[role] for role in ("model", "training") if options.get(role)}
+    return found | by_file.get("", {}) | of_lists
 
 
 def _for(name: str, option: str, options: Options, default: Any = None) -> Any:
@@ -198,7 +197,7 @@ def _table(name: str, path: str, options: Options, read: Sequence[str]) -> Table
 def _renamed(name: str, table: Table, options: Options) -> Table:
     """Return a file's table under the names that the columns have in all files, or say which it lacks."""
     columns, schema = columns_of(options), table.schema
-    own = {role: column for (file, role), column in options["columns"].items() if file == name}
+    own = options["columns"].get(name, {})
     names = {column: columns.get(role, role) for role, column in own.items()}
     if files.ending_of(files.places(table.path)[0]) in (*files.TREC, ".json"):
         # TREC files and dictionaries of users have no names of their own

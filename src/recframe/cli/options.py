@@ -6,8 +6,7 @@ import builtins
 import inspect
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from textwrap import fill
@@ -17,7 +16,6 @@ import click
 
 import recframe as rf
 from recframe.cli import values
-from recframe.frames.hints import NAMED_COLUMNS
 from recframe.frames.options import SIDES, Options
 
 QUESTION, FILES, POLICIES = "Options", "Files", "Policies"
@@ -54,8 +52,7 @@ class Value(click.ParamType):
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Return the value of a text, or say what is wrong with it."""
         try:
-            found = self.read(value) if isinstance(value, str) else value
-            return [*found] if isinstance(found, Iterator) else found
+            return self.read(value) if isinstance(value, str) else value
         except ValueError as error:
             self.fail(str(error), param, ctx)
 
@@ -67,14 +64,12 @@ class Command(click.Command):
         """Write the options in their groups."""
         for group in (QUESTION, FILES, POLICIES):
             options = [one for one in self.params if getattr(one, "group", "") == group]
-            records = [record for one in options if (record := one.get_help_record(ctx))]
-            if records and (group == QUESTION or IN_FULL in ctx.meta):
+            if options and (group == QUESTION or IN_FULL in ctx.meta):
                 with formatter.section(group):
-                    formatter.write_dl(records)
-            elif records:
+                    formatter.write_dl([one.get_help_record(ctx) or ("", "") for one in options])
+            elif options:
                 names = ", ".join(one.opts[-1] for one in options)
-                text = f"{group} (--help-all says more): {names}"
-                formatter.write_paragraph()
+                text = f"\n{group} (--help-all says more): {names}\n"
                 formatter.write(fill(text, formatter.width, break_on_hyphens=False) + "\n")
 
 
@@ -93,9 +88,6 @@ def help_options() -> list[Option]:
         Option(["-h", "--help"], help="Show this help.", **settings),
         Option(["--help-all"], help="Show the help of all options.", **settings),
     ]
-
-
-# Options of signatures
 
 
 def clauses_of(documented: object) -> dict[str, str]:
@@ -126,7 +118,7 @@ def options_of(
     # what is imported for type checkers alone is text here, such as a path
     names = defaultdict(lambda: str, vars(builtins) | inspect.unwrap(method).__globals__)
     return [
-        _option(name, eval(one.annotation, {}, names), one.default, clauses[name])  # noqa: S307  our own
+        _option(name, eval(one.annotation, {}, names), one.default, clauses.get(name, name))  # noqa: S307  our own
         for name, one in inspect.signature(method).parameters.items()
         if name not in {"self", *but}
     ]
@@ -156,23 +148,20 @@ def _type_of(name: str, annotation: Any, default: Any) -> dict[str, Any]:
     kinds = {annotation, *get_args(annotation)}
     origins = {get_origin(one) for one in kinds}
     words = [word for one in kinds if get_origin(one) is Literal for word in get_args(one)]
-    if bool in kinds:
-        return {"is_flag": True}
+    numbers = [one for one in (float, int) if one in kinds and str not in kinds]
     if Mapping in origins:
         return gathered("name=word", values.pairs, dict)
     if name == "metrics":
         return gathered("metric", values.metrics)
     if origins & {Iterable, Sequence}:
-        of_numbers = int in kinds
-        return gathered("n", values.whole_numbers) if of_numbers else gathered("name", values.texts)
-    if annotation is Any:
-        return {"type": Value("value", values.number_or_text)}
-    if {int, float} & kinds and str not in kinds:
-        return {"type": Value("|".join(["x", *words]), partial(values.number_or, words))}
+        return gathered("n", values.whole_numbers) if numbers else gathered("name", values.texts)
+    if annotation is Any or (words and numbers):
+        return {"type": Value("|".join(["value", *words]), values.number_or_text)}
     if words:
         none = [NONE] if type(None) in kinds and default is not None else []
         return {"type": click.Choice([*words, *none]), "callback": _without_none}
-    return {"type": PATH if annotation is Path else str}
+    plain = bool if bool in kinds else PATH if annotation is Path else str
+    return {"type": [*numbers, plain][0], "is_flag": bool in kinds}
 
 
 def gathered(
@@ -191,22 +180,11 @@ def _without_none(_: click.Context, __: click.Parameter, given: str) -> str | No
     return None if given == NONE else given
 
 
-# Options of files
-
-
 def options_of_files() -> list[Option]:
     """Return the options that say how files are written."""
-    roles = ", ".join(NAMED_COLUMNS)
-    columns = f"The names of columns, where they differ from the roles: {roles}; for one file truth=item=article_id."
-    options = [
-        Option(
-            ["--columns"],
-            group=FILES,
-            help=columns,
-            **gathered("[file=]role=name", values.roles, dict),
-        )
-    ]
+    options = []
     for name, (metavar, read, text) in values.OF_TEXT.items():
-        settings = gathered(f"[file=]{metavar}", values.by_file(read), dict)
+        kind: Callable[[Any], Any] = values.merged if read is values.roles else dict
+        settings = gathered(f"[file=]{metavar}", values.by_file(read), kind)
         options.append(Option([f"--{name}"], group=FILES, help=text, **settings))
     return options

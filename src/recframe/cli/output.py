@@ -6,12 +6,13 @@ import re
 import shutil
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from io import BytesIO
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, TextIO, TypeAlias
+from typing import Any, BinaryIO, TextIO, TypeAlias
 
 import click
 import polars as pl
@@ -90,13 +91,13 @@ def _width_of(stream: TextIO) -> int:
     return shutil.get_terminal_size().columns if stream.isatty() else UNLIMITED
 
 
-def put(text: str) -> None:
+def put(data: bytes) -> None:
     """Write data to stdout: into a file or a pipe the bytes that `-o` writes, on a terminal as text."""
     if is_terminal():
-        say(text.removesuffix("\n"))
+        say(data.decode(errors="replace").removesuffix("\n"))
     else:
         # NOTE: of text click takes out what is an escape sequence, and Windows writes other line ends
-        click.echo(text.encode(), nl=False)
+        click.echo(data, nl=False)
 
 
 def say_at_length(text: str) -> None:
@@ -113,10 +114,13 @@ def say_at_length(text: str) -> None:
 class Failure(click.ClickException):
     """An error of files, columns, metrics or data, in a line."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(files.in_words(message))
+
     def show(self, file: Any = None) -> None:
         """Print the line to stderr."""
         del file
-        say(f"error: {' '.join(readable(files.in_words(self.message)).split())}", err=True)
+        say(f"error: {' '.join(readable(self.message).split())}", err=True)
 
 
 def note(text: str) -> None:
@@ -293,45 +297,40 @@ def print_findings(found: pl.DataFrame) -> None:
 # Files
 
 
-def markdown(frame: pl.DataFrame) -> str:
-    """Return a result as a Markdown table, with the cells of a table on a terminal.
-
-    >>> import polars as pl
-    >>> print(markdown(pl.DataFrame({"country": ["DE", None], "mrr": [0.5, 1 / 3]})))
-    | country | mrr |
-    | :--- | ---: |
-    | DE | 0.500 |
-    | null | 0.333 |
-    <BLANKLINE>
-    """
+def markdown(frame: pl.DataFrame, file: BinaryIO) -> None:
+    """Write a result as a Markdown table, with the cells that people read."""
     columns = cells_of(frame)
     sides = [":---" if frame.schema.get(name) == pl.String else "---:" for name in columns]
-    rows = [
-        [plain(cell) for cell in row] for row in (columns, *zip(*columns.values(), strict=True))
-    ]
-    lines = [rows[0], sides, *rows[1:]]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    head, *rows = ([*map(plain, row)] for row in [columns, *zip(*columns.values(), strict=True)])
+    file.writelines(f"| {' | '.join(line)} |\n".encode() for line in (head, sides, *rows))
 
 
-FORMATS = {**files.FORMATS, "md": markdown}
-"""Functions that write a result as text, by the names of formats."""
-ENDINGS = {**{f".{name}": name for name in FORMATS}, ".jsonl": "ndjson"}
-WRITERS = (*ENDINGS, *files.BINARY)
+def _json(frame: pl.DataFrame, file: BinaryIO) -> None:
+    """Write a list of rows."""
+    file.write(f"{frame.write_json()}\n".encode())
 
 
-def check_output(
-    options: Options, inputs: Iterable[str] = (), known: Sequence[str] = WRITERS
-) -> None:
-    """Say before any work is done that a result cannot be written, or would overwrite an input."""
-    path, form = options["output"], options.get("form")
+FORMATS: dict[str, Callable[[pl.DataFrame, BinaryIO], object]] = {
+    "csv": pl.DataFrame.write_csv,
+    "tsv": partial(pl.DataFrame.write_csv, separator="\t"),
+    "json": _json,
+    "ndjson": pl.DataFrame.write_ndjson,
+    "md": markdown,
+    "parquet": pl.DataFrame.write_parquet,
+    "arrow": pl.DataFrame.write_ipc,
+}
+"""Functions that write a result, by the names of formats, which are endings of files too."""
+
+
+def check_output(options: Options, inputs: Iterable[str] = (), also: str = "") -> None:
+    """Say before any work is done that a result cannot be written, or would overwrite an input; `also` is an ending."""
+    path = options["output"]
     if path is None or path == STDOUT:
         return
+    known = [f".{name}" for name in FORMATS] * ("form" in options) + [also] * bool(also)
     ending = Path(path).suffix.lower()
-    if form is None and ending not in known:
+    if options.get("form") is None and ending not in known:
         msg = f"cannot write {path!r}: {wrong_ending(ending)}; known are {', '.join(known)}"
-        raise RecframeError(msg)
-    if form == TABLE or (form and ending in known and ENDINGS.get(ending) != form):
-        msg = f"cannot write {path!r}: --format {form} is not what its ending says; leave out one of the two"
         raise RecframeError(msg)
     check_place(path, inputs)
 
@@ -356,20 +355,19 @@ def is_table(options: Options) -> bool:
 
 def give(frame: pl.DataFrame, options: Options, words: Sequence[str] = ()) -> None:
     """Show a result as a table, or write it in full precision: to a file, or to stdout."""
-    path, form = options["output"], options["form"]
+    path = options["output"]
     if is_table(options):
         print_frame(frame, words)
-    elif path in {None, STDOUT}:
-        put(FORMATS[form or "csv"](frame))
+    elif path is None or path == STDOUT:
+        content = BytesIO()
+        FORMATS[options["form"] or "csv"](frame, content)
+        put(content.getvalue())
     else:
-        write(frame, path, form)
+        write(frame, path, options["form"])
 
 
 def write(frame: pl.DataFrame, path: str, form: str | None = None) -> None:
-    """Write a result in the format of the path's ending, or in another; see `check_output`."""
-    ending = Path(path).suffix.lower()
-    if form is None and ending in files.BINARY:
-        atomic_write.write(path, partial(files.BINARY[ending], frame))
-    else:
-        atomic_write.write_text(path, FORMATS[form or ENDINGS[ending]](frame))
+    """Write a result in the format of the path's ending, or in another."""
+    fill = FORMATS[form or Path(path).suffix.lower()[1:]]
+    atomic_write.write(path, partial(fill, frame))
     say(f"wrote {path} ({frame.height} row{'s' * (frame.height != 1)})", err=True)
