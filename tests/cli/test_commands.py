@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, Literal
 
 import polars as pl
 import pytest
 
 import recframe as rf
 from recframe.cli.commands import main
+from recframe.cli.options import Command, clauses_of, options_of
 from shop_files import RECS, TWO, evaluate, failure, run, shell, write_tables
 
 
@@ -38,7 +41,7 @@ def test_models_that_are_put_together_are_noted():
 def test_a_truth_with_ranks_is_noted():
     RECS.write_parquet("more.parquet")
     assert run("evaluate", "recs.parquet", "more.parquet").stderr == (
-        "note: TRUTH has a column 'rank', as recommendations have; "
+        "note: TRUTH has ranks, as lists have; "
         "if it comes from a pattern, quote it: 'recs/*.parquet'\n"
     )
 
@@ -66,12 +69,12 @@ def test_lists_of_one_segment_are_noted_in_words_of_the_shell():
         ("recs.parquet away/truth.csv", "there is no file 'away/truth.csv'; there is no directory 'away'"),
         ("recs.parquet truth.parquet -m ndgc@10", "unknown metric 'ndgc@10'; did you mean 'ndcg@10'?"),
         ("recs.parquet truth.parquet --min-relevance 0",
-         "--min-relevance 0.0: write a number above 0; rows with at least this relevance are relevant"),
+         "--min-relevance 0: write a number above 0; rows with at least this relevance are relevant"),
         (
             "recs.parquet truth.parquet -o table.xlsx",
             (
                 "cannot write 'table.xlsx': its ending is '.xlsx'; "
-                "known are .csv, .tsv, .json, .ndjson, .jsonl, .md, .tex, .parquet, .arrow"
+                "known are .csv, .tsv, .json, .ndjson, .md, .parquet, .arrow"
             ),
         ),
         ("recs.parquet truth.parquet -o away/table.md", "cannot write 'away/table.md': there is no directory 'away'"),
@@ -122,8 +125,9 @@ def test_ranks_that_begin_at_zero_are_an_error_of_the_data():
     [
         ("evaluate", "Missing argument 'RECS'"),
         ("evaluate recs.parquet truth.parquet --columns usr=x", "unknown role 'usr'; did you mean 'user'?"),
-        ("evaluate recs.parquet truth.parquet --columns user", "'user' is no role=name"),
-        ("evaluate recs.parquet truth.parquet -k 0", "'0' is no cut-off; write whole numbers from 1"),
+        ("evaluate recs.parquet truth.parquet --columns user", "'user' is no name=word"),
+        ("evaluate recs.parquet truth.parquet -k x", "invalid literal for int() with base 10: 'x'"),
+        ("summarize recs.parquet truth.parquet --level x", "'x' is not a valid float"),
         ("evaluate recs.parquet truth.parquet --universe world", "'world' is not one of"),
         ("evaluate a.parquet b.parquet c.parquet", "put a pattern in quotes"),
         ("evalute", "No such command 'evalute'"),
@@ -210,33 +214,72 @@ def test_without_the_extra_the_command_says_how_to_install_it(missing):
     )
 
 
-OF_BOTH = "evaluate, audit, summarize, compare, power, gaps"
+# help
+
+METHODS = [
+    "evaluate",
+    "summarize",
+    "compare",
+    "power",
+    "gaps",
+    "slices",
+    "audit",
+    "track",
+    "report",
+    "require",
+    "explain",
+]
+UNNAMED = {"self", "tidy", "raises", "requirements", "metric", "profiles", "k"}
+"""Arguments of methods that are no options everywhere: arguments, and cut-offs of requirements."""
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_command_is_a_method_an_option_its_parameter_and_its_help_a_clause(name):
+    method = getattr(rf.Rec, name)
+    options = {one.name: one for one in main.commands[name].params}
+    parameters = inspect.signature(method).parameters
+
+    assert parameters.keys() - UNNAMED <= options.keys()
+    for parameter, clause in clauses_of(method).items():
+        if parameter in parameters and parameter in options and parameter != "last":
+            assert options[parameter].help == f"{clause[0].upper()}{clause[1:]}."
+
+
+def test_values_of_options_follow_from_annotations_and_defaults():
+    def rule(
+        n: int, share: float = 0.5, per: Literal["user", "log"] | None = "user", *, by: Sequence[str] = (),
+        at: Any = None, plain: bool = False, tags: Mapping[str, str] | None = None,
+    ) -> None: ...  # fmt: skip
+
+    words = "--n 3 --per none --by a,b --by c --at 7 --plain --tag x=y"
+    context = Command("rule", params=options_of(rule)).make_context("rule", words.split())
+
+    found = {
+        "n": 3,
+        "share": 0.5,
+        "per": None,
+        "by": ["a", "b", "c"],
+        "at": 7,
+        "plain": True,
+        "tags": {"x": "y"},
+    }
+    assert context.params == found
 
 
 @pytest.mark.parametrize(
-    ("command", "option", "names"),
-    [
-        ("report", ("--memory", "2GB"), f"{OF_BOTH}, slices and require"),
-        ("track", ("--memory", "2GB"), f"{OF_BOTH}, slices and require"),
-    ],
+    "words",
+    [[name] for name in main.commands]
+    + [["split", name] for name in main.commands["split"].commands],
 )
-def test_a_command_without_an_option_of_others_says_which_ones_have_it(command, option, names):
-    result = run(command, "recs.parquet", "truth.parquet", *option)
+def test_help_is_short_and_says_where_all_of_it_is(words):
+    shown = run(*words, "--help", COLUMNS="80").stdout
 
-    assert result.exit_code == 2
-    assert f"Error: {option[0]} is an option of {names}\n" in result.stderr
-
-
-LEFT_OUT = {"self", "tidy", "last", "raises", "requirements"}
-"""Arguments of Python's methods that a shell has other words for, or none."""
-
-
-@pytest.mark.parametrize(
-    "name",
-    [*("evaluate", "audit", "summarize", "compare", "power", "gaps", "slices"), *("require", "track", "report")],
-)  # fmt: skip
-def test_a_command_has_an_option_for_each_argument_of_its_method(name):
-    arguments = {*inspect.signature(getattr(rf.Rec, name)).parameters} - LEFT_OUT
-    options = {one.name for one in main.commands[name].params}
-
-    assert arguments - options == ({"k"} if name == "require" else set())
+    assert len(shown.splitlines()) <= 60
+    assert max(map(len, shown.splitlines())) <= 80
+    if words[0] not in {"split", "demo"}:
+        assert f"recframe {words[0]} " in shown.partition("Examples:")[2]
+    if "--columns" in shown:
+        everything = " ".join(run(*words, "--help-all", COLUMNS="80").stdout.split())
+        assert "The names of columns, where they differ from the" not in shown
+        assert "The names of columns, where they differ from the" in everything
+        assert {*re.findall(r" (--[a-z-]+)", shown)} <= {*re.findall(r" (--[a-z-]+)", everything)}

@@ -11,7 +11,6 @@ from polars.testing import assert_frame_equal
 from rich.cells import cell_len
 
 import recframe as rf
-from recframe.cli.files import markdown
 from shop_files import RECS, TRUTH, TWO, TWO_TRUTH, USERS, evaluate, failure, run, write_tables
 
 
@@ -23,7 +22,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_printed_table_has_the_numbers_of_the_worked_example_to_six_digits():
+def test_the_printed_table_has_the_numbers_of_the_worked_example():
     result = run(
         *[
             "evaluate", "recs.parquet", "truth.parquet", "-m", "precision@5", "-m", "recall@5",
@@ -34,7 +33,7 @@ def test_the_printed_table_has_the_numbers_of_the_worked_example_to_six_digits()
     header, _, row, *_ = result.stdout.splitlines()
     assert header.split() == ["n_users", "precision@5", "recall@5", "mrr", "ndcg@5"]
     # 2 / 5; 2 / 3; 1 / 2; (1/log2(3) + 1/log2(5)) / (1 + 1/log2(3) + 1/2) = 1.061606 / 2.130930
-    assert row.split() == ["1", "0.4", "0.666667", "0.5", "0.498189"]
+    assert row.split() == ["1", "0.400", "0.667", "0.500", "0.498"]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +109,6 @@ def test_without_a_metric_there_is_a_default_set_at_ten():
         "n_users",
         *(f"{name}@10" for name in names),
     ]
-    assert all(name in run("evaluate", "--help").stdout for name in names)
 
 
 def test_cutoffs_go_to_the_metrics_without_one():
@@ -151,7 +149,7 @@ def test_every_row_of_the_truth_counts_where_that_is_said():
         True,
     )
     wrong = run("evaluate", *files, "--min-relevance", "many")
-    assert "'many' is no number; write one above 0, or any" in wrong.stderr
+    assert "--min-relevance 'many': write a number above 0" in wrong.stderr
     own = run("evaluate", *files, "-m", "mrr@3", "-k", "1,2")
     assert own.exit_code == 0
     own = run("evaluate", *files[:2], "-m", "mrr@3", "-k", "1,2")
@@ -171,7 +169,7 @@ def test_the_order_of_ties_reaches_the_evaluation():
 # how it is shown and written
 
 
-def test_decimal_points_stand_one_under_the_other_and_null_is_shown():
+def test_a_number_that_there_is_not_is_an_empty_cell():
     frame = pl.DataFrame(
         {"user": [1, 2, 3], "item": [1, 1, 1], "rank": [8, 1, None], "relevance": [1, 1, 1]}
     )
@@ -181,9 +179,9 @@ def test_decimal_points_stand_one_under_the_other_and_null_is_shown():
     ).stdout.splitlines()
     # 1/8, 1, and no hit: mrr is 0 and first_rank is undefined
     assert lines[2:5] == [
-        "   1   0.125            8",
-        "   2   1.000            1",
-        "   3   0.000",
+        "   1  0.125       8.000",
+        "   2  1.000       1.000",
+        "   3  0.000",
     ]
 
 
@@ -193,33 +191,18 @@ def test_a_long_table_keeps_its_columns_one_under_the_other():
     )
     frame.write_parquet("judged.parquet")
     lines = run("evaluate", "judged.parquet", "-m", "mrr", "--by", "user").stdout.splitlines()
-    assert len(lines) == 2 + 2000 + 1
-    # a column of 6, as the sign is two wide, a gap of 3 and a number to the right of a column of 3
-    assert {cell_len(line.rstrip()) for line in lines[2:-1]} == {12}
-
-
-def read_markdown(path: str) -> pl.DataFrame:
-    lines = [
-        line.strip("| ").split(" | ")
-        for line in Path(path).read_text(encoding="utf-8").splitlines()
-    ]
-    assert lines[1] == [":---", "---:", "---:"]
-    names, rows = lines[0], lines[2:]
-    return pl.DataFrame(
-        [(name, int(n_users), float(value)) for name, n_users, value in rows],
-        schema=names,
-        orient="row",
-    )
+    assert len(lines) == 2 + 2000
+    # a column of 6, as the sign is two wide, a gap of 2 and a number of 5
+    assert {cell_len(line) for line in lines[2:]} == {13}
 
 
 @pytest.mark.parametrize(
     ("ending", "read"),
     [
         (".CSV", pl.read_csv),
-        (".jsonl", pl.read_ndjson),
+        (".ndjson", pl.read_ndjson),
         (".parquet", pl.read_parquet),
         (".arrow", lambda path: pl.read_ipc(Path(path).read_bytes())),
-        (".md", read_markdown),
     ],
 )
 def test_a_written_table_has_full_precision(ending, read):
@@ -235,24 +218,13 @@ def test_a_written_table_has_full_precision(ending, read):
 
 
 def test_markdown_keeps_a_value_in_its_cell():
-    text = markdown(pl.DataFrame({"a|b": ["x|y\nz", None], "n": [1, 2]}))
-    assert text == "| a\\|b | n |\n| :--- | ---: |\n| x\\|y z | 1 |\n|  | 2 |\n"
-
-
-@pytest.mark.parametrize(
-    ("value", "cell"),
-    [
-        ("<img src=x onerror=alert(1)>", "&lt;img src=x onerror=alert(1)&gt;"),
-        ("![a](https://b/c.png)", r"!\[a\](https://b/c.png)"),
-        ("a\r\nb\u2028c\x85|", r"a b c \|"),
-        ("`x` *y* ~z~ $t$ \\|", r"\`x\` \*y\* \~z\~ \$t\$ \\\|"),
-        ("_n_users_", r"\_n_users\_"),
-        ("\x1b[2J", r"\x1b\[2J"),
-    ],
-)
-def test_markdown_shows_a_value_as_it_is(value, cell):
-    text = markdown(pl.DataFrame({value: [value]}))
-    assert text == f"| {cell} |\n| :--- |\n| {cell} |\n"
+    pl.DataFrame(
+        {"user": [1, 2], "item": 1, "rank": 1, "relevance": [1, 0], "a|b": ["x|y\nz", None]}
+    ).write_parquet("j.parquet")
+    text = run("evaluate", "j.parquet", "-m", "mrr", "--by", "a|b", "--format", "md").stdout
+    assert text == (
+        "| a\\|b | n_users | mrr |\n| :--- | ---: | ---: |\n| x\\|y\\\\nz | 1 | 1.000 |\n| null | 1 | 0.000 |\n"
+    )
 
 
 def test_a_result_never_overwrites_an_input():

@@ -120,7 +120,7 @@ def test_a_pipe_may_be_packed_have_another_separator_and_no_header():
 def test_a_pipe_is_an_earlier_result_too():
     run("summarize", "two.parquet", "two_truth.parquet", "-m", "mrr", "-o", "last.csv")
     with pipes(Path("last.csv").read_bytes()) as (last,):
-        required = ("mrr >= 0.9 * reference", "--reference", last, "--min-users", "1")
+        required = ("mrr >= 0.9 * last", "--last", last, "--min-users", "1")
         assert run("require", "two.parquet", "two_truth.parquet", *required).exit_code == 0
 
 

@@ -333,10 +333,10 @@ def test_a_file_that_cannot_be_read_says_what_to_write(line, files, said):
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        ("--encoding latin-99", "'latin-99' is no encoding that Python knows"),
+        ("--encoding latin-99", "unknown encoding: latin-99"),
         ("--decimal recs=dot", "'dot' is none of point, comma"),
         ("--quotes maybe", "'maybe' is none of yes, no"),
-        ("--columns recs=item=", "'recs=item=' is no role=name"),
+        ("--columns recs=item=", "'item=' is no name=word"),
         ("--header usr=a,b", "unknown file 'usr'; did you mean 'users'?"),
         ("--header user,item,user", "'user,item,user' names no column, or one twice"),
         ("--lists-separator recs=", "write the text between two ids"),
@@ -415,7 +415,9 @@ def test_a_split_keeps_the_dtypes_of_a_log(form):
     )  # fmt: skip
     log.write_csv("log.csv")
 
-    result = run("split", "log.csv", "--random", "0.5", "--labels", "-o", "out", "--format", form)
+    result = run(
+        "split", "random", "log.csv", "--share", "0.5", "--labels", "-o", "out", "--format", form
+    )
 
     assert result.exit_code == 0, result.output
     if form == "parquet":

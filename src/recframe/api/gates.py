@@ -205,7 +205,7 @@ def _pairing(of: Question, model: str, requirement: str) -> Pairing:
     """Return the pairs with a model, or say that there are no models."""
     if not of.inputs.model:
         raise RecframeError(_without_model(repr(requirement), model))
-    without = f"without {Either('last=', '--reference')} " if model in EARLIER else ""
+    without = f"without {Either('last=', '--last')} " if model in EARLIER else ""
     given = f"{requirement!r}: {without}{model!r}"
     return Pairing(model, of.inputs.schema[MODEL], of.by[MODEL], given)
 
@@ -224,6 +224,6 @@ def _of_models(rows: pl.DataFrame, models: Sequence[str], asked: pl.DataFrame) -
 def _without_model(what: str, model: str = "") -> str:
     """Return what a requirement about another model lacks: the models, or the earlier result."""
     frames = Either(", or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)")
-    result = Either("require(..., last=frame)", "--reference FILE")
+    result = Either("require(..., last=frame)", "--last FILE")
     msg = f"{what} needs a column of models: {bind(model=repr('model'))}{frames}"
     return msg + f"; or an earlier result: {result}" * (model in EARLIER)

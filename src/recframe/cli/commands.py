@@ -312,8 +312,8 @@ METHODS = (
         "Compute metrics of the recommendations in RECS, compared with TRUTH.",
         "recs.parquet truth.parquet -m ndcg@10 -m recall@20",
         "recs.csv truth.csv --columns user=user_id,item=movie_id",
-        "'recs/*.parquet' truth.parquet --model model --users users.csv --by country",
-        "r.txt t.txt --separator tab --header recs=user,item,rank --header truth=user,item",
+        "'recs/*.parquet' truth.parquet --model model \\\n      --users users.csv --by country",
+        "r.txt t.txt --separator tab \\\n      --header recs=user,item,rank --header truth=user,item",
         "judged.parquet -m ndcg,recall -k 5,10,20 -o table.md",
         show=give,
     ),
@@ -321,41 +321,41 @@ METHODS = (
         rf.Rec.audit,
         "Check the data quality of RECS and TRUTH. Exit status: 1 for a finding of severity error, and for files that cannot "
         "be read; 2 for the options; else 0.",
-        "recs.parquet truth.parquet --train train.parquet --items items.parquet -k 10",
+        "recs.parquet truth.parquet -k 10 \\\n      --train train.parquet --items items.parquet",
         show=_show_findings,
     ),
     command_of(
         rf.Rec.summarize,
         "Compute metrics with their intervals, overall or by segment.",
-        "recs.parquet truth.parquet -m ndcg@10 --by country --users users.parquet",
+        "recs.parquet truth.parquet -m ndcg@10 \\\n      --by country --users users.parquet",
         "recs.parquet truth.parquet --model model -o last.parquet",
     ),
     command_of(
         rf.Rec.compare,
         "Compare the models in RECS, user by user: their differences, with intervals and verdicts.",
-        "recs.parquet truth.parquet --model model --baseline popularity -m ndcg@10",
-        "recs.parquet truth.parquet --model model --baseline svd --margin 0.01 --by country --users users.csv",
-        "'runs/*.run' test.qrels --model model -m ndcg@10,map",
+        "recs.parquet truth.parquet -m ndcg@10 \\\n      --model model --baseline popularity",
+        "recs.parquet truth.parquet --model model --baseline svd \\\n      --margin 0.01 --by country --users users.csv",
+        "'runs/*.run' test.qrels --model model -m map",
     ),
     command_of(
         rf.Rec.power,
         "Compute the smallest difference that the users can show, and the users that a wanted one needs.",
-        "recs.parquet truth.parquet --model model --baseline svd -m ndcg@10 --wanted 0.01",
+        "recs.parquet truth.parquet -m ndcg@10 \\\n      --model model --baseline svd --wanted 0.01",
     ),
     command_of(
         rf.Rec.gaps,
         "Find the best and the worst segment of each --by column, and the gap between them.",
-        "recs.parquet truth.parquet -m ndcg@10 --users users.parquet --by country,device",
+        "recs.parquet truth.parquet -m ndcg@10 \\\n      --users users.parquet --by country,device",
     ),
     command_of(
         rf.Rec.slices,
         "Compare the segments of the --by columns, alone and crossed, with all other users, the worst first.",
-        "recs.parquet truth.parquet -m ndcg@10 --users users.parquet --by country,device,age",
+        "recs.parquet truth.parquet -m ndcg@10 \\\n      --users users.parquet --by country,device,age",
     ),
     command_of(
         rf.Rec.report,
         "Write a page: values, models compared, segments, curves, costs, findings and real cases.",
-        "recs.parquet truth.parquet --model model --baseline popularity -o report.html",
+        "recs.parquet truth.parquet --model model \\\n      --baseline popularity -o report.html",
         show=_show_page,
         outputs=[
             Option(
@@ -372,9 +372,7 @@ METHODS = (
     command_of(
         rf.Rec.track,
         "Compute metrics with intervals, and append them to a history.",
-        "recs.parquet truth.parquet -m ndcg@10 --history history --as-of 2026-11-22",
-        "recs.parquet truth.parquet -m ndcg@10 --by country --users users.csv --history history --as-of 2026-11-22 --tag "
-        "commit=3f2a1c",
+        "recs.parquet truth.parquet -m ndcg@10 \\\n      --history history --as-of 2026-11-22",
         show=_show_tracked,
         more=(),
     ),

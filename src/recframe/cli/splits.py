@@ -17,6 +17,7 @@ from recframe.cli.calls import LOG, command
 from recframe.cli.inputs import columns_of, reading, scanned
 from recframe.cli.options import Command, Option, options_of, options_of_files
 from recframe.cli.output import cells_of, check_place, print_findings, print_frame, say, write
+from recframe.errors import ColumnError, shown
 
 PARTS = ("train", "fold_in", "truth")
 RULES = {name: rule for name, rule in vars(Splits).items() if not name.startswith("_")}
@@ -43,6 +44,11 @@ def _split(rule: str, log: str, **options: Any) -> None:
     paths, folder = {"log": log}, options["output"]
     with reading(paths):
         frame = scanned(paths, options)["log"].collect(engine="streaming")
+        time = columns_of(options).get("time", "")
+        if frame.schema.get(time) == pl.String:
+            odd = frame.filter(~pl.col(time).str.contains(r"^\d{4}-\d\d-\d\d"))[time].to_list()
+            msg = f"column {time!r} of {log!r} has {shown([*odd, None][0])}; write times as 2024-05-01, or 2024-05-01T18:30:00"
+            raise ColumnError(msg)
         given = inspect.signature(RULES[rule]).parameters.keys() & options.keys()
         arguments = {name: options[name] for name in given if options[name] is not None}
         made = getattr(rf.rec(frame, **columns_of(options)).split, rule)(**arguments)

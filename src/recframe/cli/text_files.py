@@ -146,7 +146,7 @@ def _text_part(source: str, form: Form, separator: str) -> TextPart | None:
         has_quotes = mark in QUOTED_BY or is_quoted is not None
     settings: dict[str, Any] = {} if has_quotes else {"quoting": csv.QUOTE_NONE}
     fields = [field.strip() for field in next(csv.reader([line], delimiter=mark, **settings))]
-    columns = form.header or tuple(fields)
+    columns = tuple(form.header or fields)
     _check_columns(source, columns, fields, separator, has_names=form.header is not None)
     return TextPart((place,), separator, columns, form.header is None, has_quotes)
 

@@ -24,7 +24,7 @@ def texts(text: str) -> list[str]:
     """Return values between commas or line breaks, which stand in quotes where they are part of a value."""
     try:
         lines = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
-        return [cell.strip() for line in lines for cell in line]
+        return [cell.strip(" ") for line in lines for cell in line]
     except csv.Error as error:
         msg = f"its values cannot be told apart: {error}"
         raise ValueError(msg) from None
