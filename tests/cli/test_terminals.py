@@ -190,7 +190,7 @@ TABLES = {
     "metric": ("metrics", "ndcg"),
     "profiles": ("profiles",),
     "profile": ("profiles", "ranx"),
-    "demo": ("demo", "--users", "100", "--items", "60"),
+    "demo": ("demo", "--n-users", "100", "--n-items", "60"),
 }
 RAW = {"history", "changes"}
 """Tables whose values and intervals are columns of their own in a pipe."""

@@ -19,7 +19,7 @@ import pytest
 
 import recframe as rf
 from recframe.charts.table import Table
-from recframe.cli import files, output
+from recframe.cli import output
 from recframe.frames import atomic_write
 from recframe.reports.page import Page
 
@@ -34,7 +34,7 @@ def page(path: Path) -> None:
 
 
 WRITERS: dict[str, Callable[[Path], object]] = {
-    **{f"x{ending}": lambda path: output.write(ROWS, str(path), None) for ending in files.WRITERS},
+    **{f"x.{form}": lambda path: output.write(ROWS, str(path)) for form in output.FORMATS},
     "x.run": lambda path: rf.write_trec_run(ROWS, path),
     "x.qrels": lambda path: rf.write_trec_qrels(ROWS, path),
     "x.run.gz": lambda path: rf.write_trec_run(ROWS, path),

@@ -76,7 +76,9 @@ def signature(name: str, of: Any) -> str:
 
 def commands() -> dict[str, click.Command]:
     """Return the commands of the shell, in the order in which its help has them."""
-    return {name: main.commands[name] for name in sorted(main.commands)}
+    found = dict(main.commands)
+    found |= {f"split {name}": one for name, one in found.pop("split").commands.items()}
+    return dict(sorted(found.items()))
 
 
 def usage(name: str, command: click.Command) -> str:

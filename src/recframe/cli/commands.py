@@ -285,8 +285,8 @@ def _demo(save: Path | None, **options: Any) -> None:
         place = shlex.quote(str(save))
         say(
             f"Wrote recs, truth, train, users, items and log into {save}. Try:\n\n"
-            f"recframe compare {place}/recs.parquet {place}/truth.parquet \\\n"
-            f"    --model model --users {place}/users.parquet --by activity\n"
+            f"recframe evaluate {place}/recs.parquet {place}/truth.parquet \\\n"
+            f"    --model model --users {place}/users.parquet --by activity -m ndcg@10\n"
         )
     say(simulated.conclusion(answers[0].frame))
 
