@@ -124,7 +124,7 @@ def test_ranks_that_begin_at_zero_are_an_error_of_the_data():
     ("arguments", "said"),
     [
         ("evaluate", "Missing argument 'RECS'"),
-        ("evaluate recs.parquet truth.parquet --columns usr=x", "unknown role 'usr'; did you mean 'user'?"),
+        ("evaluate recs.parquet truth.parquet --columns usr=x", "unknown name 'usr'; did you mean 'user'?"),
         ("evaluate recs.parquet truth.parquet --columns user", "'user' is no name=word"),
         ("evaluate recs.parquet truth.parquet -k x", "invalid literal for int() with base 10: 'x'"),
         ("summarize recs.parquet truth.parquet --level x", "'x' is not a valid float"),

@@ -39,7 +39,7 @@ STARTS = {
 HEAD = 1 << 16
 """Bytes by which the content of a pipe is known, the first line of text among them."""
 LAID_DOWN, DECODED = "recframe: places of pipes", "recframe: decoded files"
-"""Keys of the temporary files in click's context, kept while the command runs."""
+"""Keys of temporary files in click's context, kept while the command runs."""
 
 
 def is_address(path: str) -> bool:
@@ -52,6 +52,11 @@ def ending_of(path: str) -> str:
     name = Path(path.partition("?")[0] if is_address(path) else path)
     outer, inner = name.suffix.lower(), Path(name.stem).suffix.lower()
     return inner if outer in PACKED and inner and inner not in TABLES else outer
+
+
+def escaped(place: str) -> str:
+    """Return a path with glob patterns escaped, for Polars."""
+    return place if is_address(place) else glob.escape(place)
 
 
 def packing_of(path: str) -> str:

@@ -14,7 +14,7 @@ from rich.console import Console
 import recframe as rf
 from recframe.cli import files
 from recframe.cli.output import Options, note, noted
-from recframe.cli.readers import FramePart, Table, is_text, reading_of, table_of
+from recframe.cli.readers import FramePart, Part, Table, is_text, reading_of, table_of
 from recframe.cli.text_dtypes import Role, typed
 from recframe.cli.text_files import Form, TextPart, check_is_header
 from recframe.errors import RecframeError, plan_errors
@@ -210,7 +210,17 @@ def _renamed(name: str, table: Table, options: Options) -> Table:
                 f"--columns {role}=NAME, or in this file alone --columns {name}={role}=NAME"
             )
             raise RecframeError(msg)
-    return replace(table, names={one: shown for one, shown in names.items() if one != shown})
+    return replace(table, parts=[_named(part, names) for part in table.parts])
+
+
+def _named(part: Part, names: Mapping[str, str]) -> Part:
+    """Return a file with columns under other names; what had such a name before is left out."""
+    left_out = {*names.values()} - names.keys()
+    if isinstance(part, TextPart):
+        fields = ["" if one in left_out else names.get(one, one) for one in part.fields]
+        return replace(part, fields=fields)
+    frame = part.frame.drop(left_out, strict=False).rename(names, strict=False)
+    return replace(part, frame=frame, written=[names.get(one, one) for one in part.written])
 
 
 def _in_long_form(name: str, table: Table, mark: str | None, columns: Mapping[str, str]) -> Table:
@@ -235,4 +245,4 @@ def _in_long_form(name: str, table: Table, mark: str | None, columns: Mapping[st
     texts = [column for column, dtype in long.collect_schema().items() if dtype == pl.String]
     is_written = {*table.written, *([names["item"]] if mark or not table.is_binary else [])}
     written = [one for one in texts if one in is_written]
-    return replace(table, parts=[FramePart((table.path,), lambda _: long, written)], names={})
+    return replace(table, parts=[FramePart(table.path, long, written)])

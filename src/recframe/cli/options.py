@@ -184,7 +184,7 @@ def options_of_files() -> list[Option]:
     """Return the options that say how files are written."""
     options = []
     for name, (metavar, read, text) in values.OF_TEXT.items():
-        kind: Callable[[Any], Any] = values.merged if read is values.roles else dict
-        settings = gathered(f"[file=]{metavar}", values.by_file(read), kind)
+        kind: Callable[[Any], Any] = values.by_role if name == "columns" else dict
+        settings = gathered(f"[file=]{metavar}", read, kind)
         options.append(Option([f"--{name}"], group=FILES, help=text, **settings))
     return options

@@ -1,11 +1,11 @@
-"""Readers of files by their endings, as tables of parts."""
+"""Readers of files by their endings, as tables of a part for each file."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import unquote
@@ -19,32 +19,33 @@ from recframe.cli.files import (
     KNOWN,
     PARQUET,
     TABLES,
-    TREC,
     ending_of,
+    escaped,
     first_line,
     is_address,
 )
-from recframe.cli.text_files import NOTHING, ROWS, SEPARATORS, Form, TextPart, escaped, text_parts
+from recframe.cli.text_files import NOTHING, SEPARATORS, Form, TextPart, text_part
 from recframe.errors import RecframeError, plan_errors, wrong_ending
 
+ROWS = 1_000
+"""Rows that are looked at first."""
+NO_KEY = "__HIVE_DEFAULT_PARTITION__"
+"""Hive's word for a value that is missing."""
 NO_FORM = Form()
 
 
 @dataclass(frozen=True)
 class FramePart:
-    """Files of the same columns, which are scanned with their dtypes."""
+    """A file whose columns have dtypes."""
 
-    places: tuple[str, ...]
-    frame: Callable[[Sequence[str]], pl.LazyFrame]
+    place: str
+    frame: pl.LazyFrame
     written: Sequence[str] = ()
     """The columns whose values are text of whatever dtype, such as keys of Hive folders."""
 
-    def scan(
-        self, dtypes: Mapping[str, pl.DataType] = NOTHING, places: Sequence[str] = ()
-    ) -> pl.LazyFrame:
+    def scan(self, _: Mapping[str, pl.DataType] = NOTHING) -> pl.LazyFrame:
         """Return the rows."""
-        del dtypes
-        return self.frame(places or self.places)
+        return self.frame
 
 
 Part: TypeAlias = TextPart | FramePart
@@ -59,15 +60,13 @@ class Table:
     is_binary: bool = False
     """Whether its columns have dtypes of their own, which are not to be changed."""
     decimal: str = "."
-    names: Mapping[str, str] = field(default_factory=dict)
-    """Other names of columns; what had such a name before is left out."""
 
     @cached_property
     def lacking(self) -> dict[str, str]:
-        """The columns that some parts have, with a file of a part that has them not."""
-        of_parts = {part.places[0]: {*part.scan().collect_schema()} for part in self.parts}
-        every = set().union(*of_parts.values())
-        return {name: place for place, found in of_parts.items() for name in every - found}
+        """The columns that some files have, with a file that has them not."""
+        of_files = {part.place: {*part.scan().collect_schema()} for part in self.parts}
+        every = set().union(*of_files.values())
+        return {name: place for place, found in of_files.items() for name in every - found}
 
     @cached_property
     def schema(self) -> pl.Schema:
@@ -77,36 +76,27 @@ class Table:
     @property
     def written(self) -> list[str]:
         """The columns of text, whose dtypes their values decide."""
-        names = {self.names.get(name, name) for part in self.parts for name in part.written}
+        names = {name for part in self.parts for name in part.written}
         return [name for name, dtype in self.schema.items() if name in names and dtype == pl.String]
 
     def scan(self, dtypes: Mapping[str, pl.DataType] = NOTHING) -> pl.LazyFrame:
-        """Return the rows in the common dtypes of all parts, with those of `dtypes` where Polars reads them so."""
-        own = {shown: name for name, shown in self.names.items()}
-        read = {own.get(name, name): dtype for name, dtype in dtypes.items()}
-        return self._together([part.scan(read) for part in self.parts])
+        """Return the rows in the common dtypes of all files, with those of `dtypes` where Polars reads text so."""
+        frames = [part.scan(dtypes) for part in self.parts]
+        if len(frames) == 1:
+            return frames[0]
+        names = [name for name in frames[0].collect_schema() if name not in self.lacking]
+        return pl.concat([frame.select(names) for frame in frames], how="vertical_relaxed")
 
     def head(self) -> pl.LazyFrame:
         """Return some of the first rows."""
-        return self._together([self.parts[0].scan().head(ROWS)])
-
-    def _together(self, parts: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
-        """Return parts as one frame of the columns that all have, under their names."""
-        taken = self.names.values() - self.names.keys()
-        names = [name for name in parts[0].collect_schema() if name not in {*taken, *self.lacking}]
-        columns = [pl.col(name).alias(self.names.get(name, name)) for name in names]
-        selected = [part.select(columns) for part in parts]
-        return pl.concat(selected, how="vertical_relaxed") if len(parts) > 1 else selected[0]
+        return replace(self, parts=self.parts[:1]).scan().head(ROWS)
 
     def first(self, column: str, is_wanted: Callable[[pl.Expr], pl.Expr]) -> tuple[str, int, Any]:
         """Return the file, the row and the value of a column's first value that is wanted."""
         for part in self.parts:
-            for place in part.places:
-                rows = replace(self, parts=[replace(part, places=(place,))]).scan()
-                numbered = rows.select(value=column).with_row_index("row", 1)
-                found = numbered.filter(is_wanted(pl.col("value"))).head(1).collect()
-                if len(found):
-                    return place, *found.row(0)
+            rows = part.scan().select(value=column).with_row_index("row", 1)
+            for row in rows.filter(is_wanted(pl.col("value"))).head(1).collect().iter_rows():
+                return part.place, *row
         return self.path, 0, None
 
 
@@ -121,18 +111,27 @@ def table_of(
     Raises a RecframeError for files of several kinds, of an unknown ending, and for those that cannot be read.
     """
     ending = _ending(places, path, form)
+    parts: list[Part | None]
     with reading_of(path):
         if is_text(ending, form):
-            return Table(path, text_parts(path, places, form, ending), decimal=form.decimal)
-        if ending == ".json":
-            return Table(path, _parts(places, partial(_json, of_users=of_users)))
-        if ending in JSON:
-            return Table(path, _parts(places, _ndjson))
-        if ending in TREC:
-            return Table(path, _parts(places, partial(_trec, is_named=len(places) > 1)))
-        read = _parquet if ending in PARQUET else _ipc
-        parts = _binary_parts(places, read, has_keys=[path] != [*places])
-        return Table(path, parts, is_binary=True)
+            mark = form.separator or SEPARATORS[ending]
+            parts = [text_part(place, form, mark) for place in places]
+        elif ending in TABLES:
+            has_keys = path != places[0]
+            parts = [_binary_part(place, has_keys=has_keys) for place in places]
+        elif ending == ".json":
+            parts = [_as_written(place, _json(place, of_users)) for place in places]
+        elif ending in JSON:
+            parts = [_as_written(place, _ndjson(place)) for place in places]
+        else:
+            parts = [_as_written(place, _trec(place, is_named=len(places) > 1)) for place in places]
+        held = [part for part in parts if part is not None]
+        if not held:
+            msg = f"cannot read {path!r}: it is empty; a table without rows has a header line"
+            raise RecframeError(msg)
+        table = Table(path, held, ending in TABLES, form.decimal)
+        _ = table.schema  # which says what is wrong with a file
+    return table
 
 
 def is_text(ending: str, form: Form) -> bool:
@@ -145,85 +144,49 @@ def _ending(places: Sequence[str], path: str, form: Form) -> str:
     ending, *others = dict.fromkeys(map(ending_of, places))
     if others:
         kinds = ", ".join([ending, *others])
-        raise RecframeError(
-            f"{path!r} stands for files of several kinds ({kinds}); give a pattern of one kind"
-        )
+        msg = f"{path!r} stands for files of several kinds ({kinds}); give a pattern of one kind"
+        raise RecframeError(msg)
     if ending not in KNOWN and not is_text(ending, form):
-        raise RecframeError(
-            f"cannot read {path!r}: {wrong_ending(ending)}; known are {', '.join(KNOWN)}. If it is text "
-            "in columns, say what stands between them: --separator tab"
+        msg = (
+            f"cannot read {path!r}: {wrong_ending(ending)}; known are {', '.join(KNOWN)}. If it is text in columns, say what "
+            "stands between them: --separator tab"
         )
+        raise RecframeError(msg)
     return ending
 
 
-def _parts(places: Sequence[str], read: Callable[[str], pl.LazyFrame]) -> list[FramePart]:
-    """Return a part for each file that has columns, whose texts are as written."""
-    parts = []
-    for place in places:
-        rows = read(place)
-        written = [name for name, dtype in rows.collect_schema().items() if dtype == pl.String]
-        parts.append(FramePart((place,), _same(rows), written))
-    return [part for part in parts if part.scan().collect_schema()] or parts
+def _as_written(place: str, rows: pl.LazyFrame) -> FramePart | None:
+    """Return a part whose texts are as written, None for a file without columns."""
+    schema = rows.collect_schema()
+    written = [name for name, dtype in schema.items() if dtype == pl.String]
+    return FramePart(place, rows, written) if schema else None
 
 
-def _same(rows: pl.LazyFrame) -> Callable[[Sequence[str]], pl.LazyFrame]:
-    """Return the frame of files that are read already."""
-    return lambda _: rows
-
-
-# Parquet and Arrow
-
-
-def _binary_parts(
-    places: Sequence[str], read: Callable[[Sequence[str]], pl.LazyFrame], *, has_keys: bool
-) -> list[FramePart]:
-    """Return a part for the files of each schema, and of the same keys of Hive's folders."""
-    groups: dict[Any, list[str]] = {}
-    for place in places:
-        keys = _keys(place) if has_keys else ()
-        groups.setdefault((keys, *read([place]).collect_schema().items()), []).append(place)
-    return [
-        FramePart(tuple(found), partial(_with_keys, read, dict(keys)), [*dict(keys)])
-        for (keys, *_), found in groups.items()
-    ]
-
-
-def _with_keys(
-    read: Callable[[Sequence[str]], pl.LazyFrame], keys: Mapping[str, str], places: Sequence[str]
-) -> pl.LazyFrame:
-    columns = {name: pl.lit(value).replace(NO_KEY, None) for name, value in keys.items()}
-    return read(places).with_columns(**columns)
-
-
-NO_KEY = "__HIVE_DEFAULT_PARTITION__"
-"""Hive's word for a value that is missing."""
-
-
-def _keys(place: str) -> tuple[tuple[str, str], ...]:
-    """Return the columns that Hive's folders of a file are, `column=value`."""
+def _binary_part(place: str, *, has_keys: bool) -> FramePart:
+    """Return a Parquet or Arrow file with the columns that Hive's folders of it are, `column=value`."""
+    read = _parquet if ending_of(place) in PARQUET else _ipc
     pairs = (unquote(folder).partition("=") for folder in Path(place).parent.parts)
-    return tuple((name, value) for name, is_key, value in pairs if name and is_key)
+    keys = {name: value for name, is_key, value in pairs if name and is_key and has_keys}
+    columns = {
+        name: pl.lit(None if one == NO_KEY else one, pl.String) for name, one in keys.items()
+    }
+    return FramePart(place, read(place).with_columns(**columns), [*keys])
 
 
-def _parquet(places: Sequence[str]) -> pl.LazyFrame:
-    return pl.scan_parquet(escaped(places), hive_partitioning=False)
+def _parquet(place: str) -> pl.LazyFrame:
+    return pl.scan_parquet(escaped(place), hive_partitioning=False)
 
 
-def _ipc(places: Sequence[str]) -> pl.LazyFrame:
-    if len(places) > 1:
-        return pl.concat([_ipc([place]) for place in places])
-    if not is_address(places[0]):
-        with Path(places[0]).open("rb") as file:
+def _ipc(place: str) -> pl.LazyFrame:
+    if not is_address(place):
+        with Path(place).open("rb") as file:
             if file.read(4) == ARROW_STREAM:
-                return pl.read_ipc_stream(places[0]).lazy()
-    return pl.scan_ipc(escaped(places))
-
-
-# JSON and TREC
+                return pl.read_ipc_stream(place).lazy()
+    return pl.scan_ipc(escaped(place))
 
 
 def _ndjson(place: str) -> pl.LazyFrame:
-    return pl.scan_ndjson(escaped([place]), infer_schema_length=None)
+    return pl.scan_ndjson(escaped(place), infer_schema_length=None)
 
 
 def _json(place: str, of_users: Callable[[Any], pl.DataFrame]) -> pl.LazyFrame:
@@ -242,10 +205,11 @@ def _json(place: str, of_users: Callable[[Any], pl.DataFrame]) -> pl.LazyFrame:
         return frame.lazy()
     users = frame.row(0, named=True)
     if not ROLES.isdisjoint(users) or all("0" in found for found in users.values()):
-        raise RecframeError(
-            f'cannot read {place!r}: it is no list of rows such as [{{"user": 1, "item": 2, "rank": 1}}]; pandas writes '
-            "one with to_json(orient='records')"
+        msg = (
+            f'cannot read {place!r}: it is no list of rows such as [{{"user": 1, "item": 2, "rank": 1}}]; pandas writes one '
+            "with to_json(orient='records')"
         )
+        raise RecframeError(msg)
     return of_users(users).lazy()
 
 
@@ -257,12 +221,9 @@ def _trec(place: str, *, is_named: bool) -> pl.LazyFrame:
     """Return the rows of a TREC file; of a run among several with a column `model`, which has the file's name."""
     if ending_of(place) != ".run":
         return rf.scan_trec_qrels(place)
-    name = Path(place).name.removesuffix(".gz").rpartition(".")[0]
+    name = Path(place).name.removesuffix(".gz").removesuffix(".run")
     rows = rf.scan_trec_run(place)
     return rows.with_columns(model=pl.lit(name)) if is_named else rows
-
-
-# Errors
 
 
 REMEDIES = {
@@ -280,10 +241,9 @@ def reading_of(path: str, parts: Sequence[Part] = ()) -> Iterator[None]:
             yield
     except (pl.exceptions.PolarsError, OSError, EOFError, UnicodeError) as error:
         found = first_line(error)
-        if "more fields" in found:
-            for part in parts:
-                if isinstance(part, TextPart):
-                    part.check_lines(short_ones=False)
+        for part in parts if "more fields" in found else ():
+            if isinstance(part, TextPart):
+                part.check_lines(short_ones=False)
         why = next((remedy for words, remedy in REMEDIES.items() if words in found), found)
         msg = f"cannot read {path!r}: {why}"
         raise RecframeError(msg) from None

@@ -132,8 +132,8 @@ def _decided(table: Table, roles: Roles) -> dict[str, Way]:
         _drop_unfit(table.head(), ways)
         with_nulls = _drop_unfit(table.scan(), ways)
         for part in table.parts:
-            if isinstance(part, TextPart) and {"", *with_nulls} & {*part.columns}:
-                part.check_lines(short_ones=part.columns[-1] in with_nulls)
+            if isinstance(part, TextPart) and {"", *with_nulls} & {*part.fields}:
+                part.check_lines(short_ones=part.fields[-1] in with_nulls)
     wrong = next((name for name, left in ways.items() if not left), None)
     if wrong is not None:
         raise _no_number(table, wrong)
@@ -172,34 +172,20 @@ def _no_number(table: Table, name: str) -> ColumnError:
 
 
 def _agree(name: str, tables: Mapping[str, Table], ways: Mapping[str, dict[str, Way]]) -> None:
-    """Read ids as text in all files where those of one are text; reject ids that no file can match."""
+    """Read ids as text in all files where those of one are text; reject whole numbers of binary files beside these."""
     having = {title: table for title, table in tables.items() if name in table.schema}
     written = [title for title in having if name in ways[title]]
     texts = [title for title in written if ways[title][name] is TEXT]
     dtypes = {title: table.schema[name] for title, table in having.items() if title not in written}
     has_text = any(dtype in (pl.String, pl.Categorical, pl.Enum) for dtype in dtypes.values())
     numbers = [title for title, dtype in dtypes.items() if dtype.is_integer()]
-    whole = [title for title in written if title not in texts]
-    for title in texts if whole or numbers else ():
-        _check_form(name, tables[title], tables[[*whole, *numbers][0]].path)
     if texts or has_text:
-        for title in whole:
+        for title in written:
             ways[title][name] = TEXT
     if texts and numbers and not has_text:
-        place, row, value = tables[texts[0]].first(name, _is_no_plain_number)
-        raise ColumnError(
+        place, row, value = tables[texts[0]].first(name, WHOLE.is_lost)
+        msg = (
             f"column {name!r} of {tables[numbers[0]].path!r} is {dtypes[numbers[0]]}, and row {row} of {place!r} has "
             f"{shown(value)}, so that they cannot match; make both text or both whole numbers"
         )
-
-
-def _check_form(name: str, table: Table, other: str) -> None:
-    """Reject whole numbers in a form such as 1.0, where another file has them in the plain one."""
-    form = r"^\s*\+?[1-9]\d*(\.0+)?\s*$"
-    if table.first(name, lambda text: _is_no_plain_number(text) & ~text.str.contains(form))[1]:
-        return
-    place, row, value = table.first(name, _is_no_plain_number)
-    raise ColumnError(
-        f"column {name!r} of {place!r} has {shown(value)} in row {row}, and {other!r} has plain whole numbers, so that they "
-        "cannot match; write 1 in place of 1.0, without spaces around it"
-    )
+        raise ColumnError(msg)

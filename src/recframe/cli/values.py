@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -48,50 +48,54 @@ def metrics(text: str) -> list[str]:
     return [name.strip() for name in re.split(r",(?![^(]*\))", text)]
 
 
+def pair(text: str) -> tuple[str, str]:
+    """Return a name with its word."""
+    name, _, word = text.partition("=")
+    if not (name and word):
+        msg = f"{text!r} is no name=word; write for example user=user_id,item=movie_id"
+        raise ValueError(msg)
+    return name, word
+
+
 def pairs(text: str) -> list[tuple[str, str]]:
     """Return names with their words."""
-    found = []
-    for pair in texts(text):
-        name, _, word = pair.partition("=")
-        if not (name and word):
-            msg = f"{pair!r} is no name=word; write for example user=user_id,item=movie_id"
-            raise ValueError(msg)
-        found.append((name, word))
-    return found
+    return [*map(pair, texts(text))]
 
 
-def roles(text: str) -> dict[str, str]:
-    """Return the names of columns by their roles."""
-    found = dict(pairs(text))
-    for role in found:
-        if role not in NAMED_COLUMNS:
-            close = suggestion(role, NAMED_COLUMNS)
-            msg = f"unknown role {role!r}{close}; the roles are {', '.join(NAMED_COLUMNS)}"
-            raise ValueError(msg)
-    return found
+Given = list[tuple[str, Any]]
+"""Values by the files that they are for, "" for all."""
 
 
-def merged(given: Iterable[tuple[str, dict[str, str]]]) -> dict[str, dict[str, str]]:
-    """Return the names of columns by file."""
-    found: dict[str, dict[str, str]] = {}
-    for file, named in given:
-        found.setdefault(file, {}).update(named)
-    return found
+def by_file(read: Callable[[str], Any], others: Collection[str] = ()) -> Callable[[str], Given]:
+    """Return a function that reads the value for a file, recs=VALUE, or for all; `others` begin a value of all."""
 
-
-def by_file(read: Callable[[str], Any]) -> Callable[[str], list[tuple[str, Any]]]:
-    """Return a function that reads the value for a file, recs=VALUE, or for all files."""
-
-    def of_file(text: str) -> list[tuple[str, Any]]:
+    def of_file(text: str) -> Given:
         name, equals, rest = text.partition("=")
-        is_role = name in NAMED_COLUMNS and read is roles
-        if equals and name.isalpha() and name not in OF_FILES and not is_role:
-            msg = f"unknown file {name!r}{suggestion(name, OF_FILES)}; the files are {', '.join(OF_FILES)}"
+        if not equals or name in others or not name.isalpha():
+            return [("", read(text))]
+        if name not in OF_FILES:
+            known = ", ".join([*others, *OF_FILES])
+            msg = (
+                f"unknown name {name!r}{suggestion(name, [*others, *OF_FILES])}; known are {known}"
+            )
             raise ValueError(msg)
-        is_named = bool(equals) and name in OF_FILES
-        return [(name if is_named else "", read(rest if is_named else text))]
+        return [(name, read(rest))]
 
     return of_file
+
+
+def columns(text: str) -> Given:
+    """Return roles and the names of their columns, by files."""
+    of_file = by_file(pair, NAMED_COLUMNS)
+    return [found for one in texts(text) for found in of_file(one)]
+
+
+def by_role(given: Given) -> dict[str, dict[str, str]]:
+    """Return the names of columns by files and roles."""
+    found: dict[str, dict[str, str]] = {}
+    for file, (role, name) in given:
+        found.setdefault(file, {})[role] = name
+    return found
 
 
 def word(meanings: Mapping[str, Any], text: str) -> Any:
@@ -119,30 +123,38 @@ def encoding(text: str) -> str:
 OF_TEXT: Mapping[str, tuple[str, Callable[[str], Any], str]] = {
     "columns": (
         "role=name",
-        roles,
+        columns,
         f"The names of columns, where they differ from the roles: {', '.join(NAMED_COLUMNS)}.",
     ),
     "header": (
         "names",
-        texts,
+        by_file(texts),
         "The names of the columns of text without a header line, such as user,item,rank; an empty name leaves a column out.",
     ),
-    "separator": ("mark", separator, "The separator of columns in text, such as ';', tab or '::'."),
-    "encoding": ("name", encoding, "The encoding of text that is not UTF-8, such as latin-1."),
+    "separator": (
+        "mark",
+        by_file(separator),
+        "The separator of columns in text, such as ';', tab or '::'.",
+    ),
+    "encoding": (
+        "name",
+        by_file(encoding),
+        "The encoding of text that is not UTF-8, such as latin-1.",
+    ),
     "decimal": (
         "point|comma",
-        partial(word, {"point": ".", "comma": ","}),
+        by_file(partial(word, {"point": ".", "comma": ","})),
         "The sign before the decimals in text.",
     ),
     "quotes": (
         "yes|no",
-        partial(word, {"yes": True, "no": False}),
+        by_file(partial(word, {"yes": True, "no": False})),
         "Whether quotes hold a value of text together; else they do where commas or semicolons separate columns, or the "
         "first line has quotes.",
     ),
     "lists-separator": (
         "mark",
-        separator,
+        by_file(separator),
         "The separator of ids where a column has lists as text, ' ' for 'a b c'; a row is then a user's list.",
     ),
 }
