@@ -246,7 +246,7 @@ def test_a_command_is_a_method_an_option_its_parameter_and_its_help_a_clause(nam
 
 
 def test_values_of_options_follow_from_annotations_and_defaults():
-    def rule(
+    def rule(  # noqa: PLR0913  kinds of options
         n: int, share: float = 0.5, per: Literal["user", "log"] | None = "user", *, by: Sequence[str] = (),
         at: Any = None, plain: bool = False, tags: Mapping[str, str] | None = None,
     ) -> None: ...  # fmt: skip
@@ -278,7 +278,7 @@ def test_help_is_short_and_says_where_all_of_it_is(words):
     assert max(map(len, shown.splitlines())) <= 80
     if words[0] not in {"split", "demo"}:
         assert f"recframe {words[0]} " in shown.partition("Examples:")[2]
-    if "--columns" in shown:
+    if "Files (--help-all" in shown:
         everything = " ".join(run(*words, "--help-all", COLUMNS="80").stdout.split())
         assert "The names of columns, where they differ from the" not in shown
         assert "The names of columns, where they differ from the" in everything

@@ -60,7 +60,8 @@ def test_changes_are_printed_as_the_library_has_them():
     shown = run("changes", "history", "-m", "MRR", "--changed").stdout.splitlines()
     head = ["as_of", "name", "metric", "value", "n", "expected", "change", "verdict", "note"]
     assert shown[0].split() == head
-    assert shown[2].startswith("2026-11-20") and "changed" in shown[2]
+    assert shown[2].startswith("2026-11-20")
+    assert "changed" in shown[2]
     result = run(
         "changes", "history", "--window", "6", "--level", "0.9", "--since", "2026-11-05",
         "-o", "all.parquet",

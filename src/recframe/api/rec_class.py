@@ -261,8 +261,8 @@ class Rec(Methods[F], Answers[F]):
             by: columns of segments, of which a user must not have two values; like `group_by`. With columns of lists and truth,
                 the filtered frames are checked.
 
-        Ids of dtypes that cannot match are a finding, not an error. With `train` and a bound `time` the checks of `split.audit` run
-        too: of the future in train, of rows in both, and of what train does not know.
+        Ids of dtypes that cannot match are a finding, not an error. With `train` and a bound `time` the checks of `split.audit`
+        run too: of the future in train, of rows in both, and of what train does not know.
 
         Raises a ColumnError for a missing or unusable column.
 

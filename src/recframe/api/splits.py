@@ -225,8 +225,8 @@ class Splits(Generic[F]):
         Users' last events lie at different times, so that train has rows later than most rows of truth: `by_time` does not.
 
             n: the events of a user in the truth of a fold.
-            folds: the number of folds. The last one has each user's last n events, each fold before it the n before; rows after a
-                fold's truth are `later`. With two folds, the first is to tune and the last to report.
+            folds: the number of folds. The last one has each user's last n events, each fold before it the n before; rows after
+                a fold's truth are `later`. With two folds, the first is to tune and the last to report.
             keep: a user with fewer than n + keep events is in train alone; one with fewer than m n + keep has truth in fewer
                 than m folds.
 

@@ -35,6 +35,7 @@ from recframe.cli.options import PATH, Option, gathered, options_of
 from recframe.cli.output import (
     STDOUT,
     Failure,
+    NotJudged,
     Options,
     check_output,
     give,
@@ -64,10 +65,8 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except (rf.RecframeError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             is_own = isinstance(error, rf.RecframeError)
-            failure = Failure(str(error) if is_own else f"Polars: {files.first_line(error)}")
-            # a status other than that of a requirement that fails
-            failure.exit_code = 2 if ctx.invoked_subcommand == "require" else 1
-            raise failure from None
+            kind = NotJudged if ctx.invoked_subcommand == "require" else Failure
+            raise kind(str(error) if is_own else f"Polars: {files.first_line(error)}") from None
         except click.UsageError as error:
             if "unexpected extra argument" in error.message:
                 error.message += "; put a pattern in quotes: 'recs/*.parquet'"  # type: ignore[misc]

@@ -72,9 +72,9 @@ require = command(
     ">= 0.99 * popularity', or of an earlier result, 'ndcg@10 >= 0.99 * last'. Each row holds, fails or is open: too few "
     "users to tell. Exit status: 0 if nothing fails; 1 if a requirement fails, a row is missing or nothing was judged (with "
     "--strict also if a row is open); 2 for options, files and data that cannot be judged.",
-    "recs.parquet truth.parquet 'ndcg@10 >= 0.28' 'mrr@10 >= 0.2'",
+    "recs.parquet truth.parquet 'ndcg@10 >= 0.28' 'mrr >= 0.2'",
     "recs.parquet truth.parquet 'ndcg@10 >= 0.99 * popularity' \\\n      --model model --by country --users users.csv",
-    "recs.parquet truth.parquet 'ndcg@10 >= 0.99 * last' --last history",
+    "recs.parquet truth.parquet 'ndcg@10 >= 0.99 * last' \\\n      --last history",
     takes=[
         RECS,
         click.Argument(["given"], nargs=-1, metavar="[TRUTH] REQUIREMENT..."),

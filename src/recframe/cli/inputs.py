@@ -109,7 +109,7 @@ def bound(frames: Mapping[str, Any], options: Options) -> Any:
 
 def columns_of(options: Options) -> dict[str, str]:
     """Return the names of columns by their roles, in all files."""
-    by_file = options["columns"]
+    by_file: dict[str, dict[str, str]] = options["columns"]
     found = {role: role for named in by_file.values() for role in ONLY_NAMED & named.keys()}
     of_lists = {role: options[role] for role in ("model", "training") if options.get(role)}
     return found | by_file.get("", {}) | of_lists

@@ -43,7 +43,7 @@ class Option(click.Option):
         self.group = group
 
 
-class Value(click.ParamType):
+class Value(click.ParamType):  # type: ignore[type-arg]  # which click 8.2 does not know
     """The type of an option whose text a function reads."""
 
     def __init__(self, name: str, read: Callable[[str], Any]) -> None:

@@ -70,11 +70,13 @@ def is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def say(shown: str | Table, *, err: bool = False) -> None:
-    """Print prose or a table: in the width of a terminal, elsewhere in its own; without control characters.
+def say(shown: str | Table | None = "", *, err: bool = False) -> None:
+    """Print prose or a table, or nothing for None: in the width of a terminal, elsewhere in its own.
 
     NOTE: all that a command prints goes by this function, or by `put` where it is data.
     """
+    if shown is None:
+        return
     stream = sys.stderr if err else sys.stdout
     # NOTE: FORCE_COLOR, which many logs set, makes no terminal of a pipe
     console = Console(
@@ -123,6 +125,12 @@ class Failure(click.ClickException):
         say(f"error: {' '.join(readable(self.message).split())}", err=True)
 
 
+class NotJudged(Failure):
+    """An error that keeps requirements from being judged, with a status other than that of one that fails."""
+
+    exit_code = 2
+
+
 def note(text: str) -> None:
     """Print a note to stderr."""
     say(f"note: {' '.join(text.split())}", err=True)
@@ -161,6 +169,7 @@ def _cells(frame: pl.DataFrame, name: str) -> list[str]:
     values, low, high = (
         frame.get_column(one, default=none) for one in (name, f"{name}_low", f"{name}_high")
     )
+    written: Iterable[str]
     if name in SHARES:
         written = map(signed_share, values)
     elif name.startswith("p_"):
@@ -203,38 +212,41 @@ def print_frame(frame: pl.DataFrame, words: Sequence[str] = ()) -> None:
     if is_seen:
         below = _numbered(columns.get(NOTE, []))
         same = [f"{name} {columns.pop(name)[0]}" for name in _constants(frame) if name in columns]
-        above = ", ".join([*same, *words])
-        if above:
-            say(above)
+        say(", ".join([*same, *words]) or None)
     if _least(columns) > width:
         for name, cells in columns.items():
             columns[name] = [cell.replace(" [", "\n[") for cell in cells]
+    is_wide = not LONG & {*frame.columns} and any(dtype.is_float() for dtype in frame.dtypes)
+    last = [name for name in columns if name != NOTE]
     gone: list[str] = []
-    if LONG & {*frame.columns} or not any(dtype.is_float() for dtype in frame.dtypes):
-        last = [name for name in reversed(columns) if name != NOTE]
-        while _least(columns) > width:
-            gone.insert(0, last.pop(0))
-            del columns[gone[0]]
-    if gone:
-        below.append(f"without {', '.join(gone)}, for want of room: -o FILE has all columns")
+    while not is_wide and _least(columns) > width:
+        gone.insert(0, last.pop())
+        del columns[gone[0]]
     for block in _blocks(columns, frame.schema, width):
-        say(_table(block, frame.schema))
-    if below:
-        say("\n".join(below))
+        say(_table(block, frame.schema, width))
+    left_out = (
+        f"without {', '.join(gone)}, for want of room: -o FILE has all columns" if gone else ""
+    )
+    say("\n".join(filter(None, [*below, left_out])) or None)
     if shown.height < frame.height:
         more = frame.height - shown.height
         say(f"{more:,} more rows: -o FILE, or a pipe, has all {frame.height:,}", err=True)
 
 
-def _table(columns: Columns, schema: Mapping[str, pl.DataType]) -> Table:
-    """Return columns as a table of rich, in which no word and no number is broken that fits."""
+def _table(columns: Columns, schema: Mapping[str, pl.DataType], width: int) -> Table:
+    """Return columns as a table of rich of at most a width, in which no word and no number is broken that fits."""
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    spare = width - _least(columns)
     for name, cells in columns.items():
+        least = _widest(name, cells)
+        lines = (line for cell in (name, *cells) for line in cell.split("\n"))
+        more = min(max(map(cell_len, lines)) - least, spare)
+        spare -= more
         is_number = name not in schema or schema[name].is_numeric()
         table.add_column(
             Text(visible(name)),
             justify="right" if is_number else "left",
-            min_width=_widest(name, cells),
+            width=least + more,
             overflow="fold",
         )
     for row in zip(*columns.values(), strict=True):

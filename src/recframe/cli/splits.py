@@ -51,7 +51,8 @@ def _split(rule: str, log: str, **options: Any) -> None:
             raise ColumnError(msg)
         given = inspect.signature(RULES[rule]).parameters.keys() & options.keys()
         arguments = {name: options[name] for name in given if options[name] is not None}
-        made = getattr(rf.rec(frame, **columns_of(options)).split, rule)(**arguments)
+        rec: Any = rf.rec(frame)
+        made = getattr(rec(**columns_of(options)).split, rule)(**arguments)
         tables = {name: getattr(made, name) for name in PARTS}
         if options["labels"]:
             tables["labels"] = made.labels

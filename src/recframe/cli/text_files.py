@@ -119,8 +119,8 @@ def text_part(source: str, form: Form, mark: str) -> TextPart | None:
         between = re.escape(sign)
         is_quoted = re.search(rf'(^|{between})"[^"]*"({between}|$)', line)
         has_quotes = mark in QUOTED_BY or is_quoted is not None
-    quoting = csv.QUOTE_MINIMAL if has_quotes else csv.QUOTE_NONE
-    (found,) = csv.reader([line], delimiter=sign, quoting=quoting)
+    read = partial(csv.reader, [line], delimiter=sign)
+    (found,) = read() if has_quotes else read(quoting=csv.QUOTE_NONE)
     fields = [field.strip() for field in found]
     _check_fields(source, fields, mark, form.header)
     return TextPart(place, mark, form.header or fields, form.header is None, has_quotes)

@@ -149,8 +149,7 @@ OF_TEXT: Mapping[str, tuple[str, Callable[[str], Any], str]] = {
     "quotes": (
         "yes|no",
         by_file(partial(word, {"yes": True, "no": False})),
-        "Whether quotes hold a value of text together; else they do where commas or semicolons separate columns, or the "
-        "first line has quotes.",
+        "Whether quotes hold a value of text together.",
     ),
     "lists-separator": (
         "mark",
