@@ -143,10 +143,10 @@ def test_a_mistake_in_the_options_is_exit_code_two(arguments, said):
 
 
 @pytest.mark.parametrize("name", ["f_score", "F1", "f_score(beta=2)@10"])
-def test_one_metric_is_explained_by_its_docstring_under_any_of_its_names(name):
+def test_one_metric_is_shown_under_any_of_its_names(name):
     shown = run("metrics", name).stdout
-    assert shown.startswith("f_score(beta=1, denominator=k, average=users)\n")
-    assert str(rf.f_score.__doc__) in shown
+    assert shown.startswith("name:              f_score\n")
+    assert "parameters:        beta=1, denominator=k, average=users\n" in shown
 
 
 def test_a_profile_gives_the_numbers_of_its_library():
@@ -160,9 +160,10 @@ def test_a_profile_gives_the_numbers_of_its_library():
 
 
 def test_an_unknown_profile_is_one_line():
-    message = "unknown profile 'recbol'; did you mean 'recbole'?"
-    assert failure("evaluate", "two.parquet", "two_truth.parquet", "--profile", "recbol") == message
-    assert failure("profiles", "recbol") == message
+    close = "'recbol'; did you mean 'recbole'?"
+    files = ("two.parquet", "two_truth.parquet")
+    assert failure("evaluate", *files, "--profile", "recbol") == f"unknown profile {close}"
+    assert failure("profiles", "recbol") == f"there is no {close}"
 
 
 def test_the_profiles_are_listed_and_one_is_shown():
@@ -192,7 +193,7 @@ def test_the_program_has_its_exit_code_and_no_traceback():
     bad = shell("-m", "recframe", "evaluate", "recs.parquet", "truth.csv")
     assert (bad.returncode, bad.stderr) == (
         1,
-        "error: there is no file 'truth.csv'; did you mean 'truth.parquet'?\n",
+        "error: there is no file 'truth.csv'\n",
     )
 
 

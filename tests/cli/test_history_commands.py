@@ -57,7 +57,7 @@ def test_changes_are_printed_as_the_library_has_them():
     shop = rf.rec(pl.read_parquet("shop.parquet"))
     shop.track("mrr", "recall@1", history="history", as_of="2026-11-20", name="nightly")
 
-    shown = run("changes", "history", "-m", "MRR", "--changed").stdout.splitlines()
+    shown = run("changes", "history", "--changed").stdout.splitlines()
     head = ["as_of", "name", "metric", "value", "n", "expected", "change", "verdict", "note"]
     assert shown[0].split() == head
     assert shown[2].startswith("2026-11-20")
@@ -75,15 +75,13 @@ def test_changes_are_printed_as_the_library_has_them():
 
 
 def test_a_page_of_a_history_is_written():
-    result = run(
-        "changes", "history", "-m", "MRR", "-o", "one.html", "--window", "6", "--level", "0.9"
-    )
+    result = run("changes", "history", "-o", "one.html", "--window", "6", "--level", "0.9")
 
     assert result.exit_code == 0, result.output
     assert result.stdout == ""
     assert result.stderr.startswith("wrote one.html (")
     page = Path("one.html").read_text(encoding="utf-8")
-    assert page.count("<figure") == 1
+    assert page.count("<figure") == 2
     assert "up to 6 runs before, at 90 %" in page
     assert failure("changes", "none", "-o", "one.html").startswith("there is no history at 'none'")
     assert "known are .csv" in failure("changes", "history", "-o", "a.pdf")

@@ -309,12 +309,6 @@ def test_files_give_the_number_of_their_rows(line, files, expected):
         row("r.run|t.csv", of("1 0 10 3\n", recs_name="r.run"),
             "line 1 of 'r.run' is '1 0 10 3', and a line has 6 fields",
             id="a run of other fields"),
-        *(row(f"r.parquet|t.parquet|--{option}", {"r.parquet": LONG, "t.parquet": LONG[1:, :2]},
-            f"--{option.split('|')[0]}"
-              f" {said}", id=option) for option, said in [
-            ("header|truth=a,b", "is for text files, such as .csv; none is: 't.parquet'"),
-            ("separator|;", "is for text files, such as .csv; none is: 'r.parquet', 't.parquet'"),
-            ("encoding|items=latin-1", "items=...: there is no file ITEMS in the command")]),
         row("r.json|t.csv", of('{"user":{"0":1},"item":{"0":10}}', recs_name="r.json"),
             "cannot read 'r.json': it is no list of rows", id="a dictionary of columns"),
     ],
@@ -333,7 +327,7 @@ def test_a_file_that_cannot_be_read_says_what_to_write(line, files, said):
         ("--quotes maybe", "'maybe' is none of yes, no"),
         ("--columns recs=item=", "'item=' is no name=word"),
         ("--header usr=a,b", "unknown name 'usr'; did you mean 'users'?"),
-        ("--columns recs=itm=x", "unknown name 'itm'; did you mean 'item'?"),
+        ("--columns recs=itm=x", "unknown role 'itm'; did you mean 'item'?"),
     ],
 )
 def test_a_mistake_in_an_option_of_files_is_one_of_the_call(option, said):

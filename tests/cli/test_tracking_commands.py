@@ -61,9 +61,9 @@ def test_the_numbers_of_a_history_are_printed_by_day():
     for day in ("2026-11-22", "2026-11-21"):
         track("--as-of", day)
 
-    result = run("history", "history", "-m", "MRR")
+    result = run("history", "history")
 
-    head, _, first, second, *_ = result.stdout.splitlines()
+    head, _, first, _, second, *_ = result.stdout.splitlines()
     assert head.split() == ["as_of", "metric", "value", "n"]
     assert [first.split()[0], second.split()[0]] == ["2026-11-21", "2026-11-22"]
     assert "2026-11-21" not in run("history", "history", "--since", "2026-11-22").stdout
@@ -89,7 +89,6 @@ def test_an_empty_history_is_an_empty_table(tmp_path):
     result = run("history", "empty")
 
     assert result.exit_code == 0
-    assert run("history", "empty", "-m", "mrr").exit_code == 0
 
 
 def test_what_is_wrong_is_said_in_words_of_the_shell():
@@ -104,15 +103,3 @@ def test_what_is_wrong_is_said_in_words_of_the_shell():
         result = run(*arguments)
         assert result.exit_code == 2
         assert words in result.stderr
-
-
-def test_a_metric_that_the_history_does_not_have_is_told():
-    assert track("--as-of", "2026-11-21").exit_code == 0
-    for command in (
-        ["history", "history"],
-        ["changes", "history"],
-    ):
-        result = run(*command, "-m", "ndcg")
-
-        assert result.exit_code == 1, result.output
-        assert "the history has nothing of 'ndcg'; it has mrr, ndcg@10" in result.stderr

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import errno
-import inspect
 import os
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ import polars as pl
 import recframe as rf
 from recframe import demo as simulated
 from recframe.audit.report import CHECKS
-from recframe.cli import files, values
+from recframe.cli import files
 from recframe.cli.calls import (
     FORMAT,
     HISTORY,
@@ -31,7 +31,7 @@ from recframe.cli.calls import (
 )
 from recframe.cli.gates import require
 from recframe.cli.inputs import bound, is_file, paths_of, reading, scanned
-from recframe.cli.options import PATH, Option, gathered, options_of
+from recframe.cli.options import PATH, Option, options_of
 from recframe.cli.output import (
     STDOUT,
     Failure,
@@ -40,16 +40,14 @@ from recframe.cli.output import (
     check_output,
     give,
     is_table,
-    is_terminal,
     note,
     print_findings,
     print_frame,
     put,
     say,
-    say_at_length,
 )
 from recframe.cli.splits import split
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, suggestion
 from recframe.reports.page import Page
 
 INTERRUPTED, LEFT = 130, 141
@@ -146,35 +144,21 @@ def _show_page(page: Page, options: Options) -> None:
     say(f"wrote {output} ({Path(output).stat().st_size / 1000:,.0f} kB)", err=True)
 
 
-def _runs(history: str, metrics: list[str] | None) -> pl.DataFrame:
-    """Return the runs of a history, of some metrics or of all."""
-    runs = rf.history(history)
-    names, known = [str(rf.parse(one)) for one in metrics or []], runs["metric"].unique().sort()
-    unknown = next((name for name in names if len(known) and name not in known), None)
-    if unknown is not None:
-        msg = f"the history has nothing of {unknown!r}; it has {', '.join(known)}"
-        raise RecframeError(msg)
-    return runs.filter(pl.col("metric").is_in(names)) if names else runs
-
-
-def _history(history: str, metrics: list[str] | None, since: datetime, **options: Any) -> None:
+def _history(history: str, since: datetime, **options: Any) -> None:
     """Show the runs of a history."""
     check_output(options)
     with reading({}):
-        runs = _runs(history, metrics)
+        runs = rf.history(history)
     _show_runs(runs.filter(pl.col("as_of") >= since), options)
 
 
-def _changes(
-    history: str, metrics: list[str] | None, since: datetime, *, changed: bool, **options: Any
-) -> None:
+def _changes(history: str, since: datetime, *, changed: bool, **options: Any) -> None:
     """Show the numbers of a history with what changed, or write the page of them."""
     is_page = (options["output"] or "").endswith(PAGE)
     check_output(options, also=PAGE)
     how = {"window": options["window"], "level": options["level"]}
     with reading({}):
-        runs = _runs(history, metrics)
-        found: Any = rf.dashboard(runs, **how) if is_page else rf.changes(runs, **how)
+        found: Any = rf.dashboard(history, **how) if is_page else rf.changes(history, **how)
     if is_page:
         _show_page(found, options)
         return
@@ -185,55 +169,29 @@ def _changes(
 # Metrics, profiles and the demo
 
 
-def _list(registry: pl.DataFrame, columns: Sequence[str], more: str, options: Options) -> None:
-    """Show what is known, and how to see more of it."""
+def _list(
+    make: Callable[[], pl.DataFrame],
+    shown: Sequence[str],
+    name: str | None,
+    spelt: Callable[[str], str] = str,
+    **options: Any,
+) -> None:
+    """List what is known, or all that is known of one."""
+    check_output(options)
+    known = make()
+    if name is not None:
+        found = known.filter(pl.first() == spelt(name))
+        if found.is_empty():
+            msg = f"there is no {name!r}{suggestion(name, known.to_series())}"
+            raise RecframeError(msg)
+        known = found
     if not is_table(options):
-        give(registry, options)
-        return
-    print_frame(registry.select(columns))
-    if is_terminal():
-        say(more)
-
-
-def _about(fields: Mapping[str, Any]) -> None:
-    """Print what is known of one thing."""
-    say("\n".join(f"  {f'{title}:':<19}{value}" for title, value in fields.items() if value))
-
-
-def _metrics(name: str | None, **options: Any) -> None:
-    """List the metrics, or explain one."""
-    registry = rf.list_metrics()
-    if name is None:
-        more = "recframe metrics NAME explains one. Write name(parameter=value)@k: ndcg@10, 'f_score(beta=2)@5'."
-        _list(registry, ("name", "aliases", "formula", "parameters"), more, options)
-        return
-    metric = rf.parse(name)
-    registry = registry.filter(name=metric.name)
-    if not is_table(options):
-        give(registry, options)
-        return
-    about = registry.row(0, named=True)
-    say(f"{metric.name}{'(' + about['parameters'] + ')' if about['parameters'] else ''}\n")
-    titles = ("aliases", "formula", "range", "direction", "shape", "needs")
-    _about({title: about[title] for title in titles})
-    text = inspect.getdoc(metric) or "This metric has no docstring."
-    say("")
-    say_at_length(text)
-
-
-def _profiles(name: str | None, **options: Any) -> None:
-    """List the profiles, or show one."""
-    table = rf.list_profiles()
-    if name is None:
-        more = "recframe profiles NAME shows the policies, the notes and the source of one."
-        _list(table, ("profile", "metrics"), more, options)
-        return
-    rf.rec(pl.DataFrame(), profile=name)  # an unknown name is said to be one
-    table = table.filter(profile=name)
-    if is_table(options):
-        _about(table.row(0, named=True))
+        give(known, options)
+    elif name is None:
+        print_frame(known.select(shown))
     else:
-        give(table, options)
+        facts = known.row(0, named=True).items()
+        say("\n".join(f"{f'{title}:':<19}{value}" for title, value in facts if value))
 
 
 def _explain(metric: str, names: Sequence[str], **options: Any) -> None:
@@ -257,7 +215,7 @@ def _explain(metric: str, names: Sequence[str], **options: Any) -> None:
     if not is_table(options):
         give(found.frame, options)
         return
-    say_at_length(text)
+    say(text)
     if of_files:
         say("")
         print_frame(found.frame)
@@ -292,11 +250,6 @@ def _demo(save: Path | None, **options: Any) -> None:
 
 SINCE = (
     HISTORY,
-    Option(
-        ["-m", "--metric", "metrics"],
-        help="The metrics to show.  [default: all]",
-        **gathered("metric", values.metrics),
-    ),
     Option(
         ["--since"],
         type=click.DateTime(),
@@ -381,7 +334,7 @@ OTHERS = (
         "history",
         _history,
         "Print the runs of a history. A --format, or -o FILE, has all columns.",
-        "history -m ndcg@10 --since 2026-11-01 -o month.csv",
+        "history --since 2026-11-01 -o month.csv",
         takes=[*SINCE, *OUTPUTS],
     ),
     command(
@@ -406,14 +359,20 @@ OTHERS = (
     ),
     command(
         "metrics",
-        _metrics,
-        "List the metrics, or explain one.",
-        "'map(normalizer=min)@10'",
+        partial(
+            _list,
+            rf.list_metrics,
+            ("name", "aliases", "formula", "parameters"),
+            spelt=lambda name: rf.parse(name).name,
+        ),
+        "List the metrics, or all that is known of one. A metric is written name(parameter=value)@k: ndcg@10, "
+        "'f_score(beta=2)@5'; recframe explain says what it means.",
+        "ndcg",
         takes=[NAME, *OUTPUTS],
     ),
     command(
         "profiles",
-        _profiles,
+        partial(_list, rf.list_profiles, ("profile", "metrics")),
         "List the conventions of other libraries, or show one.",
         "trec_eval",
         takes=[NAME, *OUTPUTS],

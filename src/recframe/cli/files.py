@@ -207,13 +207,9 @@ def with_bytes(name: str) -> str:
 
 
 def _close_file(place: Path) -> str:
-    folder = place.parent
-    if not folder.is_dir():
-        return f"; there is no directory {str(folder)!r}"
-    try:
-        names = os.listdir(folder)  # noqa: PTH208  names, not paths
-    except OSError:
-        return ""
-    close = suggestion(place.name, names)
-    same = [name for name in names if Path(name).stem == place.stem and ending_of(name) in KNOWN]
-    return close or (f"; did you mean {min(same)!r}?" if same else "")
+    """Return the closest name in a file's folder, or that there is no such folder."""
+    if not place.parent.is_dir():
+        return f"; there is no directory {str(place.parent)!r}"
+    with suppress(OSError):
+        return suggestion(place.name, os.listdir(place.parent))  # noqa: PTH208  names, not paths
+    return ""

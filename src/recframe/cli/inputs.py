@@ -14,7 +14,7 @@ from rich.console import Console
 import recframe as rf
 from recframe.cli import files
 from recframe.cli.output import Options, note, noted
-from recframe.cli.readers import FramePart, Part, Table, is_text, reading_of, table_of
+from recframe.cli.readers import FramePart, Part, Table, reading_of, table_of
 from recframe.cli.text_dtypes import Role, typed
 from recframe.cli.text_files import Form, TextPart, check_is_header
 from recframe.errors import RecframeError, plan_errors
@@ -72,8 +72,6 @@ def scanned(paths: Paths, options: Options) -> Frames:
     """Return the tables of all files, with dtypes that match; a file that was given twice is one table."""
     for path in paths.values():
         files.lay_down(path)
-    for option in OF_FORM:
-        _check_text(option, paths, options)
     is_twice = paths.get("truth") == paths.get("recs")
     read = {name: path for name, path in paths.items() if not (is_twice and name == "truth")}
     roles = {name: _roles(name, options, is_judged=len(paths) == 1 or is_twice) for name in read}
@@ -126,22 +124,6 @@ def _form(name: str, options: Options) -> Form:
     given = {option: _for(name, option, options) for option in OF_FORM}
     found = {option: value for option, value in given.items() if value is not None}
     return Form(**found)
-
-
-def _check_text(option: str, paths: Paths, options: Options) -> None:
-    """Reject an option on text for a file that is none."""
-    for name in options[option]:
-        given = {one: path for one, path in paths.items() if name in {"", one}}
-        if not given:
-            msg = f"--{option} {name}=...: there is no file {name.upper()} in the command"
-            raise RecframeError(msg)
-        if not any(
-            is_text(files.ending_of(files.places(path)[0]), _form(one, options))
-            for one, path in given.items()
-        ):
-            shown = ", ".join(map(repr, given.values()))
-            msg = f"--{option} is for text files, such as .csv; none is: {shown}"
-            raise RecframeError(msg)
 
 
 def _roles(name: str, options: Options, *, is_judged: bool) -> dict[str, Role]:

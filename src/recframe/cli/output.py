@@ -102,17 +102,6 @@ def put(data: bytes) -> None:
         click.echo(data, nl=False)
 
 
-def say_at_length(text: str) -> None:
-    """Print an explanation, on a terminal with each paragraph, and each item of a list, in lines of its width."""
-    if is_terminal():
-        parts = (
-            part if part.startswith(">>>") else re.sub(r"\n(?!- |     |\d+\. )\s*", " ", part)
-            for part in text.split("\n\n")
-        )
-        text = "\n\n".join(parts)
-    say(text)
-
-
 class Failure(click.ClickException):
     """An error of files, columns, metrics or data, in a line."""
 
@@ -276,12 +265,12 @@ def _constants(frame: pl.DataFrame) -> list[str]:
 
 def _blocks(columns: Columns, schema: Mapping[str, pl.DataType], width: int) -> Iterator[Columns]:
     """Yield columns in blocks that fit a width, values of metrics behind the columns before them."""
-    keys = [*takewhile(lambda name: name in schema and not schema[name].is_float(), columns)]
-    start = block = {name: columns[name] for name in keys if len(keys) < len(columns)}
-    for name in [*columns][len(start) :]:
-        if start and len(block) > len(start) and _least({**block, name: columns[name]}) > width:
+    first = [*takewhile(lambda name: name in schema and not schema[name].is_float(), columns)]
+    keys = block = {name: columns[name] for name in first}
+    for name in [*columns][len(first) :]:
+        if len(block) > len(keys) and _least({**block, name: columns[name]}) > width:
             yield block
-            block = start
+            block = keys
         block = {**block, name: columns[name]}
     yield block
 

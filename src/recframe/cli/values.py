@@ -84,9 +84,17 @@ def by_file(read: Callable[[str], Any], others: Collection[str] = ()) -> Callabl
     return of_file
 
 
+def _role(text: str) -> tuple[str, str]:
+    role, name = pair(text)
+    if role not in NAMED_COLUMNS:
+        msg = f"unknown role {role!r}{suggestion(role, NAMED_COLUMNS)}; known are {', '.join(NAMED_COLUMNS)}"
+        raise ValueError(msg)
+    return role, name
+
+
 def columns(text: str) -> Given:
     """Return roles and the names of their columns, by files."""
-    of_file = by_file(pair, NAMED_COLUMNS)
+    of_file = by_file(_role, NAMED_COLUMNS)
     return [found for one in texts(text) for found in of_file(one)]
 
 

@@ -35,7 +35,7 @@ from recframe.profiles.switches import (
 )
 
 T = TypeVar("T")
-WIDTH = 100
+WIDTH = 80
 MOST_FOR_SHAPLEY = 6
 START = "start"
 TEXTS = ("switch", "from", "to", "direction")
