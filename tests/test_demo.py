@@ -101,7 +101,7 @@ def test_a_matrix_factorisation_scores_what_similar_users_kept_above_the_rest():
 
 @pytest.mark.parametrize(
     "arguments",
-    thorough([["--users", "50", "--items", "50"], ["--users", "50", "--items", "300"]], 1),
+    thorough([["--n-users", "50", "--n-items", "50"], ["--n-users", "50", "--n-items", "300"]], 1),
 )
 def test_small_shops_work(arguments):
     result = CliRunner().invoke(main, ["demo", *arguments])

@@ -83,7 +83,8 @@ def commands() -> dict[str, click.Command]:
 
 def usage(name: str, command: click.Command) -> str:
     """Return a command with its arguments and options."""
-    shown = [_parameter(one) for one in command.params]
+    hidden = {"help", "help_all"}
+    shown = [_parameter(one) for one in command.params if one.name not in hidden]
     return " ".join([f"recframe {name}", *shown])
 
 

@@ -1,4 +1,4 @@
-"""Commands of the methods of `rec`: options from signatures, files in, a result out."""
+"""Commands of methods of `rec`, with options from their signatures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readers of files by their endings, as tables of a part for each file."""
+"""Readers of files by their endings."""
 
 from __future__ import annotations
 
