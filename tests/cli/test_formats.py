@@ -12,7 +12,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from recframe.cli import output
+from recframe.cli import tables
 from shop_files import TWO, TWO_TRUTH, USERS, failure, run, write_tables
 
 BY_COUNTRY = (
@@ -109,7 +109,7 @@ def test_a_long_table_is_cut_on_a_terminal_and_nowhere_else(monkeypatch, height,
     piped = run(*command, FORCE_COLOR="1", TERM="xterm")  # as logs of builds have it
     assert len(piped.stdout.splitlines()) == 2 + height
     assert "\x1b" not in piped.stdout
-    monkeypatch.setattr(output, "is_terminal", lambda: True)
+    monkeypatch.setattr(tables, "is_terminal", lambda: True)
     terminal = run(*command)
     assert len(click.unstyle(terminal.stdout).splitlines()) == 2 + lines
     said = "81 more rows: -o FILE, or a pipe, has all 101\n" if lines < height else ""

@@ -11,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from recframe.cli.output import cells_of
+from recframe.cli.tables import cells_of
 from shop_files import run
 
 N = 100

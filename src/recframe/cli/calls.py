@@ -23,7 +23,8 @@ from recframe.cli.options import (
     options_of_files,
     options_of_rec,
 )
-from recframe.cli.output import FORMATS, TABLE, Options, check_output, give
+from recframe.cli.output import Options
+from recframe.cli.results import FORMATS, TABLE, check_output, give
 from recframe.engines.memory_bound import default_memory
 
 Show: TypeAlias = Callable[[Any, Options], None]

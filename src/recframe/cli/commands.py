@@ -32,21 +32,10 @@ from recframe.cli.calls import (
 from recframe.cli.gates import require
 from recframe.cli.inputs import bound, is_file, paths_of, reading, scanned
 from recframe.cli.options import PATH, Option, options_of
-from recframe.cli.output import (
-    STDOUT,
-    Failure,
-    NotJudged,
-    Options,
-    check_output,
-    give,
-    is_table,
-    note,
-    print_findings,
-    print_frame,
-    put,
-    say,
-)
+from recframe.cli.output import Failure, NotJudged, Options, note, put, say
+from recframe.cli.results import STDOUT, check_output, give, is_table
 from recframe.cli.splits import split
+from recframe.cli.tables import print_findings, print_frame
 from recframe.errors import RecframeError, suggestion
 from recframe.reports.page import Page
 

@@ -22,7 +22,8 @@ from recframe.cli.calls import (
 )
 from recframe.cli.inputs import bound, paths_of, reading, scan, scanned
 from recframe.cli.options import PATH, Option, options_of
-from recframe.cli.output import check_output, is_table, say
+from recframe.cli.output import say
+from recframe.cli.results import check_output, is_table
 from recframe.errors import RecframeError
 from recframe.statistics.requirements import Gate, Requirement, failure_message
 

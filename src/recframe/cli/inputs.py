@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -26,10 +27,11 @@ from recframe.frames.roles import listed
 Paths: TypeAlias = Mapping[str, str]
 Frames: TypeAlias = dict[str, pl.LazyFrame]
 """The files of a command, and their tables, by their names."""
-JUDGED = ("truth", "train", "log")
+SIDES = ("users", "items", "train", "reference")
+LIKED = {"truth", "train", "log"}
 """Files with the items that users liked, in no order."""
-LISTS = ("recs", "truth", "reference", "train")
-"""Files with users' items, which may be in list form."""
+RANKED = {"recs", "reference"}
+"""Files with recommendations."""
 OF_FORM = ("separator", "header", "encoding", "decimal", "quotes")
 """Options on the form of text files."""
 ONLY_NAMED = {"weight", "time"}
@@ -50,10 +52,12 @@ def reading(paths: Paths) -> Iterator[None]:
 
 def paths_of(recs: str, truth: str | None, options: Options) -> dict[str, str]:
     """Return a command's files by name."""
-    names = ("users", "items", "train", "reference")
-    paths = {"recs": recs, "truth": truth} | {name: options.get(name) for name in names}
-    if paths["reference"] is not None and options["model"] and not is_file(paths["reference"]):
-        del paths["reference"]  # the name of a model
+    paths: dict[str, str | None] = {"recs": recs, "truth": truth}
+    for name in SIDES:
+        paths[name] = options[name]
+    reference = options["reference"]
+    if reference is not None and options["model"] and not is_file(reference):
+        paths["reference"] = None  # the name of a model
     return {name: path for name, path in paths.items() if path is not None}
 
 
@@ -65,24 +69,28 @@ def is_file(path: str) -> bool:
 def scan(path: str) -> pl.LazyFrame:
     """Return the table of a path, whose columns have the dtypes of their values."""
     files.lay_down(path)
-    return typed({path: table_of(path, files.places(path))}, {path: {}})[path]
+    table = table_of(path, files.places(path))
+    return typed({path: table}, {path: {}})[path]
 
 
 def scanned(paths: Paths, options: Options) -> Frames:
     """Return the tables of all files, with dtypes that match; a file that was given twice is one table."""
     for path in paths.values():
         files.lay_down(path)
-    is_twice = paths.get("truth") == paths.get("recs")
-    read = {name: path for name, path in paths.items() if not (is_twice and name == "truth")}
-    roles = {name: _roles(name, options, is_judged=len(paths) == 1 or is_twice) for name in read}
-    tables = {name: _table(name, path, options, [*roles[name]]) for name, path in read.items()}
-    frames = typed(tables, roles)
-    if is_twice and "truth" in paths:
+    is_twice = "truth" in paths and paths["truth"] == paths["recs"]
+    is_judged = is_twice or len(paths) == 1
+    sources = {
+        name: Source(name, path, options, is_judged)
+        for name, path in paths.items()
+        if not (is_twice and name == "truth")
+    }
+    tables = {name: source.table for name, source in sources.items()}
+    frames = typed(tables, {name: source.roles for name, source in sources.items()})
+    if is_twice:
         frames["truth"] = frames["recs"]
-    elif "truth" in tables and columns_of(options).get("rank", "rank") in tables["truth"].schema:
-        note(
-            "TRUTH has ranks, as lists have; if it comes from a pattern, quote it: 'recs/*.parquet'"
-        )
+    elif "truth" in tables and sources["truth"].column("rank") in tables["truth"].schema:
+        quoted = "if it comes from a pattern, quote it: 'recs/*.parquet'"
+        note(f"TRUTH has ranks, as lists have; {quoted}")
     return frames
 
 
@@ -90,141 +98,175 @@ def bound(frames: Mapping[str, Any], options: Options) -> Any:
     """Return the recommendations with all side frames and options bound."""
     names = (*DEFAULTS, "profile", "reference", "memory")
     given = {name: options[name] for name in names if options.get(name) is not None}
-    given |= columns_of(options) | dict(frames)
+    given |= columns_of(options)
+    given |= frames
     if options.get("all_relevant"):
-        if "relevance" in given:
+        named = given.get("relevance")
+        if named is not None:
             msg = (
-                f"--all-relevant says that no column tells what is relevant, and --columns relevance={given['relevance']} "
-                "names one; leave one of them out"
+                f"--all-relevant says that no column tells what is relevant, and --columns relevance={named} names one; leave "
+                "one of them out"
             )
             raise RecframeError(msg)
         given["relevance"] = False
     return rf.rec(given.pop("recs"), **given)
 
 
-# Names of columns
-
-
 def columns_of(options: Options) -> dict[str, str]:
     """Return the names of columns by their roles, in all files."""
     by_file: dict[str, dict[str, str]] = options["columns"]
-    found = {role: role for named in by_file.values() for role in ONLY_NAMED & named.keys()}
-    of_lists = {role: options[role] for role in ("model", "training") if options.get(role)}
-    return found | by_file.get("", {}) | of_lists
+    found = dict[str, str]()
+    for named in by_file.values():
+        found |= {role: role for role in ONLY_NAMED if role in named}
+    found |= by_file.get("", {})
+    for role in ("model", "training"):
+        if options.get(role):
+            found[role] = options[role]
+    return found
 
 
-def _for(name: str, option: str, options: Options, default: Any = None) -> Any:
-    """Return the value of an option for a file, which is that for all files where there is no other."""
-    given = options.get(option) or {}
-    return given.get(name, given.get("", default))
+@dataclass(frozen=True)
+class Source:
+    """A file of a command, and what its options say of it."""
 
+    name: str
+    path: str
+    options: Options
+    is_judged: bool = False
+    """Whether the lists have the relevance of their items."""
 
-def _form(name: str, options: Options) -> Form:
-    """Return how a file is written, where it is text."""
-    given = {option: _for(name, option, options) for option in OF_FORM}
-    found = {option: value for option, value in given.items() if value is not None}
-    return Form(**found)
+    @cached_property
+    def columns(self) -> dict[str, str]:
+        """The names of columns by their roles, in all files."""
+        return columns_of(self.options)
 
+    def column(self, role: str) -> str:
+        """Return the name of a role's column in all files."""
+        return self.columns.get(role, role)
 
-def _roles(name: str, options: Options, *, is_judged: bool) -> dict[str, Role]:
-    """Return what the columns of a file are for that the call reads."""
-    columns, is_list = columns_of(options), name in {"recs", "reference"}
-    ids = ["user", "item", *(role for role in ("model", "training") if is_list and role in columns)]
-    numbers = ["rank", "score"] * is_list
-    numbers += ["relevance", "propensity"] * (is_judged or name in JUDGED)
-    numbers += ["weight"] * (name == "users" and "weight" in columns)
-    segments = [*(options.get("by") or ()), *filter(None, [options.get("cluster")])]
-    roles: dict[str, Role] = {columns.get(role, role): "id" for role in ids}
-    roles |= dict.fromkeys(segments, "id")
-    return roles | {columns.get(role, role): "number" for role in numbers}
+    def option(self, name: str) -> Any:
+        """Return the value of an option for this file, which is that for all files where there is no other."""
+        given = self.options[name]
+        return given.get(self.name, given.get(""))
 
+    @property
+    def form(self) -> Form:
+        """The form of the file, where it is text."""
+        given = {name: self.option(name) for name in OF_FORM}
+        return Form(**{name: value for name, value in given.items() if value is not None})
 
-# Tables
+    @cached_property
+    def roles(self) -> dict[str, Role]:
+        """What the columns are for that the call reads."""
+        ids, numbers = ["user", "item"], list[str]()
+        if self.name in RANKED:
+            ids += [role for role in ("model", "training") if role in self.columns]
+            numbers += ["rank", "score"]
+        if self.is_judged or self.name in LIKED:
+            numbers += ["relevance", "propensity"]
+        if self.name == "users" and "weight" in self.columns:
+            numbers += ["weight"]
+        segments = [*(self.options.get("by") or []), self.options.get("cluster")]
+        roles: dict[str, Role] = {self.column(role): "id" for role in ids}
+        roles |= {name: "id" for name in segments if name is not None}
+        return roles | {self.column(role): "number" for role in numbers}
 
-
-def _table(name: str, path: str, options: Options, read: Sequence[str]) -> Table:
-    """Return the table of a file under the names of all files, with a row for each item; columns to `read` are in all parts."""
-    columns, form = columns_of(options), _form(name, options)
-    of_users = rf.from_truth if name in JUDGED else rf.from_lists
-    table = _renamed(name, table_of(path, files.places(path), form, of_users), options)
-    schema = table.schema
-    user, item, rank, score = (columns.get(one, one) for one in ("user", "item", "rank", "score"))
-    is_read = any(isinstance(part, TextPart) for part in table.parts) and form.header is None
-    if is_read and (item if name == "items" else user) not in schema:
-        check_is_header(path, schema)
-    lacking = next((column for column in read if column in table.lacking), None)
-    if lacking is not None:
-        msg = (
-            f"{table.lacking[lacking]!r} has no column {lacking!r}, which other files of {path!r} have; give files of the same "
-            "columns"
-        )
-        raise RecframeError(msg)
-    lists = next((one for one in (item, f"{item}s") if one in schema), "")
-    if not lists or name not in LISTS:
-        return table
-    is_nested = isinstance(schema[lists], pl.List | pl.Array)
-    mark = _for(name, "lists_separator", options)
-    if is_nested or mark is not None:
-        return _in_long_form(name, table, None if is_nested else mark, columns)
-    if name == "recs" and not {rank, score} & {*schema} and schema[lists] == pl.String:
-        msg = (
-            f"{path!r} has no column {rank!r}. It has {listed(schema)}. Name the column of the ranks or of the scores: "
-            f"--columns rank=NAME or --columns score=NAME; where each text of {lists!r} is a list, such as 'a b c', say "
-            "what separates its ids: --lists-separator ' '"
-        )
-        raise RecframeError(msg)
-    return table
-
-
-def _renamed(name: str, table: Table, options: Options) -> Table:
-    """Return a file's table under the names that the columns have in all files, or say which it lacks."""
-    columns, schema = columns_of(options), table.schema
-    own = options["columns"].get(name, {})
-    names = {column: columns.get(role, role) for role, column in own.items()}
-    if files.ending_of(files.places(table.path)[0]) in (*files.TREC, ".json"):
-        # TREC files and dictionaries of users have no names of their own
-        names |= {role: columns[role] for role in columns if role in schema}
-    needed = {"item": columns["item"]} if name in LISTS and "item" in columns else {}
-    for role, column in {**needed, **own}.items():
-        if not {column, f"{column}s"} & {*schema} and column not in names.values():
+    @cached_property
+    def table(self) -> Table:
+        """The table under the names of all files, with a row for each item."""
+        of_users = rf.from_truth if self.name in LIKED else rf.from_lists
+        found = table_of(self.path, files.places(self.path), self.form, of_users)
+        table = self._renamed(found)
+        self._check(table)
+        item, schema = self.column("item"), table.schema
+        lists = next((name for name in (item, f"{item}s") if name in schema), None)
+        if lists is None or self.name not in LIKED | RANKED:
+            return table
+        is_nested = isinstance(schema[lists], pl.List | pl.Array)
+        mark = None if is_nested else self.option("lists_separator")
+        if is_nested or mark is not None:
+            return self._in_long_form(table, mark)
+        rank, score = self.column("rank"), self.column("score")
+        is_ordered = rank in schema or score in schema
+        if self.name == "recs" and schema[lists] == pl.String and not is_ordered:
             msg = (
-                f"{table.path!r} has no column {column!r}. It has {listed(schema)}. Name the column of the {role}: "
-                f"--columns {role}=NAME, or in this file alone --columns {name}={role}=NAME"
+                f"{self.path!r} has no column {rank!r}. It has {listed(schema)}. Name the column of the ranks or of the "
+                f"scores: --columns rank=NAME or --columns score=NAME; where each text of {lists!r} is a list, such as 'a b "
+                "c', say what separates its ids: --lists-separator ' '"
             )
             raise RecframeError(msg)
-    return replace(table, parts=[_named(part, names) for part in table.parts])
+        return table
+
+    def _renamed(self, table: Table) -> Table:
+        """Return a table under the names that the columns have in all files, or say which it lacks."""
+        schema = table.schema
+        own = self.options["columns"].get(self.name, {})
+        names = {column: self.column(role) for role, column in own.items()}
+        if files.ending_of(table.parts[0].place) in (*files.TREC, ".json"):
+            # TREC files and dictionaries of users have no names of their own
+            names |= {role: column for role, column in self.columns.items() if role in schema}
+        needed = dict(own)
+        if "item" in self.columns and self.name in LIKED | RANKED:
+            needed.setdefault("item", self.columns["item"])
+        for role, column in needed.items():
+            is_there = column in schema or f"{column}s" in schema or column in names.values()
+            if not is_there:
+                msg = (
+                    f"{self.path!r} has no column {column!r}. It has {listed(schema)}. Name the column of the {role}: "
+                    f"--columns {role}=NAME, or in this file alone --columns {self.name}={role}=NAME"
+                )
+                raise RecframeError(msg)
+        return replace(table, parts=[_named(part, names) for part in table.parts])
+
+    def _check(self, table: Table) -> None:
+        """Reject a first line that is no header, and parts without a column that is read."""
+        wanted = self.column("item" if self.name == "items" else "user")
+        is_text = isinstance(table.parts[0], TextPart)
+        if is_text and self.form.header is None and wanted not in table.schema:
+            check_is_header(self.path, table.schema)
+        for column in self.roles:
+            if column in table.lacking:
+                msg = (
+                    f"{table.lacking[column]!r} has no column {column!r}, which other files of {self.path!r} have; give files "
+                    "of the same columns"
+                )
+                raise RecframeError(msg)
+
+    def _in_long_form(self, table: Table, mark: str | None) -> Table:
+        """Return a table of lists with a row for each item, or say that it has these already."""
+        names: dict[str, Any] = {role: self.column(role) for role in ("user", "item")}
+        names["separator"] = mark
+        if self.name in LIKED:
+            names["relevance"] = self.columns.get("relevance")
+            long = rf.from_truth(table.scan(), **names)
+        else:
+            rank = self.column("rank")
+            if rank in table.schema:
+                file = FrameOf("recommendations" if self.name == "recs" else self.name)
+                msg = (
+                    f"{file} has a rank {rank!r} in each row, so that it has no lists in text; say which file has: "
+                    "--lists-separator truth=' '"
+                )
+                raise RecframeError(msg)
+            names["score"] = self.columns.get("score")
+            with noted(), reading_of(table.path, table.parts):
+                # the first rows show what a LazyFrame does not, such as a mark that no text has
+                rf.from_lists(table.head().collect(), **names)
+            long = rf.from_lists(table.scan(), **names)
+        written = {*table.written}
+        if mark is not None or not table.is_binary:
+            written.add(names["item"])
+        schema = long.collect_schema()
+        texts = [name for name in schema if name in written and schema[name] == pl.String]
+        return replace(table, parts=[FramePart(table.path, long, texts)])
 
 
 def _named(part: Part, names: Mapping[str, str]) -> Part:
     """Return a file with columns under other names; what had such a name before is left out."""
     left_out = {*names.values()} - names.keys()
     if isinstance(part, TextPart):
-        fields = ["" if one in left_out else names.get(one, one) for one in part.fields]
+        fields = ["" if name in left_out else names.get(name, name) for name in part.fields]
         return replace(part, fields=fields)
     frame = part.frame.drop(left_out, strict=False).rename(names, strict=False)
-    return replace(part, frame=frame, written=[names.get(one, one) for one in part.written])
-
-
-def _in_long_form(name: str, table: Table, mark: str | None, columns: Mapping[str, str]) -> Table:
-    """Return a table of lists with a row for each item, or say that it has these already."""
-    names: dict[str, Any] = {one: columns.get(one, one) for one in ("user", "item")}
-    names["separator"] = mark
-    rank, score = (columns.get(role, role) for role in ("rank", "score"))
-    frame = table.scan()
-    if name in JUDGED:
-        long = rf.from_truth(frame, relevance=columns.get("relevance"), **names)
-    elif rank in table.schema:
-        msg = (
-            f"{FrameOf('recommendations' if name == 'recs' else name)} has a rank {rank!r} in each row, so that it has no "
-            "lists in text; say which file has: --lists-separator truth=' '"
-        )
-        raise RecframeError(msg)
-    else:
-        with noted(), reading_of(table.path, table.parts):
-            # the first rows show what a LazyFrame does not, such as a mark that no text has
-            rf.from_lists(table.head().collect(), score=score, **names)
-        long = rf.from_lists(frame, score=score, **names)
-    texts = [column for column, dtype in long.collect_schema().items() if dtype == pl.String]
-    is_written = {*table.written, *([names["item"]] if mark or not table.is_binary else [])}
-    written = [one for one in texts if one in is_written]
-    return replace(table, parts=[FramePart(table.path, long, written)])
+    written = [names.get(name, name) for name in part.written]
+    return replace(part, frame=frame, written=written)

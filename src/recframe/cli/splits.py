@@ -16,7 +16,9 @@ from recframe.api.splits import Splits
 from recframe.cli.calls import LOG, command
 from recframe.cli.inputs import columns_of, reading, scanned
 from recframe.cli.options import Command, Option, options_of, options_of_files
-from recframe.cli.output import cells_of, check_place, print_findings, print_frame, say, write
+from recframe.cli.output import say
+from recframe.cli.results import check_place, write
+from recframe.cli.tables import cells_of, print_findings, print_frame
 from recframe.errors import ColumnError, shown
 
 PARTS = ("train", "fold_in", "truth")
