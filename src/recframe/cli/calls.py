@@ -79,14 +79,15 @@ def command(
     takes: Iterable[click.Parameter] = (),
 ) -> Command:
     """Return a command with its help."""
-    shown = "\n".join(f"  recframe {name} {one}" for one in examples)
+    lines = "\n".join(f"  recframe {name} {one}" for one in examples)
+    shown = f"\n\n\b\nExamples:\n{lines}" if examples else ""
     short = text.partition(". ")[0].removesuffix(".") + "."
     return Command(
         name,
         params=[*takes, *help_options()],
         callback=run,
         short_help=short,
-        help=f"{text}\n\n\b\nExamples:\n{shown}",
+        help=text + shown,
     )
 
 

@@ -6,7 +6,8 @@ import errno
 import os
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -36,28 +37,44 @@ from recframe.cli.output import Failure, NotJudged, Options, note, put, say
 from recframe.cli.results import STDOUT, check_output, give, is_table
 from recframe.cli.splits import split
 from recframe.cli.tables import print_findings, print_frame
-from recframe.errors import RecframeError, suggestion
+from recframe.errors import RecframeError, readable, suggestion
 from recframe.reports.page import Page
 
 INTERRUPTED, LEFT = 130, 141
 """Exit statuses after Ctrl-C, and where the reader of stdout leaves, as `head` does: 128 and the number of the signal."""
 
 
+@contextmanager
+def _words_of_usage() -> Iterator[None]:
+    """Have click's own errors, which repeat what was written, be fit for a terminal."""
+    try:
+        yield
+    except click.UsageError as error:
+        text = readable(error.message)
+        if "unexpected extra argument" in text:
+            text += "; put a pattern in quotes: 'recs/*.parquet'"
+        # NOTE: it is final to type checkers, and what its own show() prints
+        error.message = text  # type: ignore[misc]
+        raise
+
+
 class Commands(click.Group):
     """Commands whose errors are a line, without a traceback."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read what stands before the name of a command."""
+        with _words_of_usage():
+            return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
         try:
-            return super().invoke(ctx)
+            with _words_of_usage():
+                return super().invoke(ctx)
         except (rf.RecframeError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             is_own = isinstance(error, rf.RecframeError)
             kind = NotJudged if ctx.invoked_subcommand == "require" else Failure
             raise kind(str(error) if is_own else f"Polars: {files.first_line(error)}") from None
-        except click.UsageError as error:
-            if "unexpected extra argument" in error.message:
-                error.message += "; put a pattern in quotes: 'recs/*.parquet'"  # type: ignore[misc]
-            raise
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
         except OSError as error:

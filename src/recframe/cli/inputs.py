@@ -157,7 +157,7 @@ class Source:
 
     @cached_property
     def roles(self) -> dict[str, Role]:
-        """What the columns are for that the call reads."""
+        """The roles of the columns that the call reads."""
         ids, numbers = ["user", "item"], list[str]()
         if self.name in RANKED:
             ids += [role for role in ("model", "training") if role in self.columns]

@@ -134,34 +134,39 @@ def options_of_rec(*names: str, group: str) -> list[Option]:
 def _option(name: str, annotation: Any, default: Any, clause: str, group: str = QUESTION) -> Option:
     """Return the option of a parameter."""
     flags = FLAGS.get(name, (f"--{name.replace('_', '-')}",))
-    settings = _type_of(name, annotation, default)
-    if default is not inspect.Parameter.empty:
-        settings |= {"default": default, "show_default": default not in (None, False, "")}
-    elif name != "metrics":
-        settings["required"] = True
+    is_needed = default is inspect.Parameter.empty
+    settings: dict[str, Any] = {"is_flag": True}
+    if name == "metrics":
+        settings = gathered("metric", values.metrics)
+    elif annotation is not bool:
+        settings = _type_of(annotation, default)
+        if is_needed:
+            settings["required"] = True
+        else:
+            settings["default"] = default
+            settings["show_default"] = default not in (None, "")
     text = f"{clause[:1].upper()}{clause[1:]}."
     return Option([*flags, name], group=group, help=text, **settings)
 
 
-def _type_of(name: str, annotation: Any, default: Any) -> dict[str, Any]:
+def _type_of(annotation: Any, default: Any) -> dict[str, Any]:
     """Return the settings of an option that follow from its parameter's annotation."""
     kinds = {annotation, *get_args(annotation)}
-    origins = {get_origin(one) for one in kinds}
-    words = [word for one in kinds if get_origin(one) is Literal for word in get_args(one)]
-    numbers = [one for one in (float, int) if one in kinds and str not in kinds]
+    origins = {get_origin(kind) for kind in kinds}
+    words = [word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
+    plain = [kind for kind in (str, float, int) if kind in kinds]
     if Mapping in origins:
         return gathered("name=word", values.pairs, dict)
-    if name == "metrics":
-        return gathered("metric", values.metrics)
     if origins & {Iterable, Sequence}:
-        return gathered("n", values.whole_numbers) if numbers else gathered("name", values.texts)
-    if annotation is Any or (words and numbers):
+        is_text = str in kinds
+        return gathered("name", values.texts) if is_text else gathered("n", values.whole_numbers)
+    if annotation is Any or (words and plain):
         return {"type": Value("|".join(["value", *words]), values.number_or_text)}
     if words:
-        none = [NONE] if type(None) in kinds and default is not None else []
-        return {"type": click.Choice([*words, *none]), "callback": _without_none}
-    plain = bool if bool in kinds else PATH if annotation is Path else str
-    return {"type": [*numbers, plain][0], "is_flag": bool in kinds}
+        has_none = type(None) in kinds and default is not None
+        choice = click.Choice([*words, NONE] if has_none else words)
+        return {"type": choice, "callback": _without_none}
+    return {"type": PATH if annotation is Path else [*plain, str][0]}
 
 
 def gathered(
