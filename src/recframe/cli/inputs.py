@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -41,7 +42,9 @@ ONLY_NAMED = {"weight", "time"}
 @contextmanager
 def reading(paths: Paths) -> Iterator[None]:
     """Read a command's files: say errors in words of the shell and in one line, and warnings as notes at the end."""
-    with hints.in_words(InShell(paths)), noted(), Console(stderr=True).status("reading"):
+    # NOTE: FORCE_COLOR, which many logs set, makes no terminal of a pipe
+    console = Console(stderr=True, force_terminal=sys.stderr.isatty())
+    with hints.in_words(InShell(paths)), noted(), console.status("reading"):
         try:
             with plan_errors():
                 yield

@@ -74,10 +74,13 @@ class Command(click.Command):
 
 
 def _show_help(ctx: click.Context, option: click.Parameter, value: Any) -> None:
-    if value:
-        ctx.meta.update({IN_FULL: True} if option.name == "help_all" else {})
-        click.echo(ctx.get_help(), color=ctx.color)
-        ctx.exit()
+    """Print the help of a command, and end."""
+    if not value:
+        return
+    if option.name == "help_all":
+        ctx.meta[IN_FULL] = True
+    click.echo(ctx.get_help(), color=ctx.color)
+    ctx.exit()
 
 
 def help_options() -> list[Option]:
@@ -182,6 +185,7 @@ def gathered(
 
 
 def _without_none(_: click.Context, __: click.Parameter, given: str) -> str | None:
+    """Return a word, None for that of nothing."""
     return None if given == NONE else given
 
 

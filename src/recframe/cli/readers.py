@@ -141,7 +141,8 @@ def is_text(ending: str, form: Form) -> bool:
 
 def _ending(places: Sequence[str], path: str, form: Form) -> str:
     """Return the ending that all files have, in lower case and without that of a compression."""
-    ending, *others = dict.fromkeys(map(ending_of, places))
+    endings = map(ending_of, places)
+    ending, *others = dict.fromkeys(endings)
     if others:
         kinds = ", ".join([ending, *others])
         msg = f"{path!r} stands for files of several kinds ({kinds}); give a pattern of one kind"
@@ -174,10 +175,12 @@ def _binary_part(place: str, *, has_keys: bool) -> FramePart:
 
 
 def _parquet(place: str) -> pl.LazyFrame:
+    """Return the rows of a Parquet file."""
     return pl.scan_parquet(escaped(place), hive_partitioning=False)
 
 
 def _ipc(place: str) -> pl.LazyFrame:
+    """Return the rows of an Arrow file, or of a stream in one."""
     if not is_address(place):
         with Path(place).open("rb") as file:
             if file.read(4) == ARROW_STREAM:
@@ -186,6 +189,7 @@ def _ipc(place: str) -> pl.LazyFrame:
 
 
 def _ndjson(place: str) -> pl.LazyFrame:
+    """Return the rows of a file with one in each line."""
     return pl.scan_ndjson(escaped(place), infer_schema_length=None)
 
 

@@ -23,9 +23,15 @@ STDOUT, TABLE = "-", "table"
 def markdown(frame: pl.DataFrame, file: BinaryIO) -> None:
     """Write a result as a Markdown table, with the cells that people read."""
     columns = cells_of(frame)
-    sides = [":---" if frame.schema.get(name) == pl.String else "---:" for name in columns]
-    head, *rows = ([*map(plain, row)] for row in [columns, *zip(*columns.values(), strict=True)])
-    file.writelines(f"| {' | '.join(line)} |\n".encode() for line in (head, sides, *rows))
+    file.write(_line(map(plain, columns)))
+    sides = (":---" if frame.schema.get(name) == pl.String else "---:" for name in columns)
+    file.write(_line(sides))
+    file.writelines(_line(map(plain, row)) for row in zip(*columns.values(), strict=True))
+
+
+def _line(cells: Iterable[str]) -> bytes:
+    """Return a line of a Markdown table."""
+    return f"| {' | '.join(cells)} |\n".encode()
 
 
 def _json(frame: pl.DataFrame, file: BinaryIO) -> None:

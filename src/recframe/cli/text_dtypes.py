@@ -38,6 +38,7 @@ def _way(dtype: pl.DataType, value: Expression) -> Way:
 
 
 def _whole(text: pl.Expr) -> pl.Expr:
+    """Return a whole number, null for other text."""
     return text.cast(pl.Int64, strict=False)
 
 
@@ -52,6 +53,7 @@ def _is_no_plain_number(text: pl.Expr) -> pl.Expr:
 
 
 def _decimal(text: pl.Expr) -> pl.Expr:
+    """Return a number, null for other text."""
     return text.cast(pl.Float64, strict=False)
 
 
@@ -84,16 +86,19 @@ def _number(*, comma: bool, is_role: bool) -> Way:
 
 
 def _boolean(text: pl.Expr) -> pl.Expr:
+    """Return whether a text is true, null for other text than true and false."""
     word = text.str.to_lowercase()
     is_word = word.is_in(["true", "false"])
     return pl.when(is_word).then(word == "true")
 
 
 def _date(text: pl.Expr) -> pl.Expr:
+    """Return a day, null for other text."""
     return text.str.to_date("%Y-%m-%d", strict=False)
 
 
 def _time(form: str) -> Way:
+    """Return the way of times of a form."""
     zone = "UTC" if form.endswith("z") else None
     dtype = pl.Datetime("us", zone)
     return _way(dtype, lambda text: text.str.to_datetime(form, time_unit="us", strict=False))
@@ -131,8 +136,8 @@ def typed(tables: Mapping[str, Table], roles: Mapping[str, Roles]) -> dict[str, 
     """
     ways = {name: _decided(table, roles[name]) for name, table in tables.items()}
     for name in dict.fromkeys(chain.from_iterable(roles.values())):
-        of_tables = {of_table.get(name) for of_table in roles.values()}
-        if "id" in of_tables:
+        of_files = {of_file.get(name) for of_file in roles.values()}
+        if "id" in of_files:
             _agree(name, tables, ways)
     return {name: _read(table, ways[name]) for name, table in tables.items()}
 
@@ -170,7 +175,8 @@ def _drop_unfit(rows: pl.LazyFrame, ways: Mapping[str, list[Way]]) -> set[str]:
     with_nulls, unsure = set[str](), [name for name in ways if ways[name]]
     while unsure:
         lost = [ways[name][0].is_lost(pl.col(name)).any().alias(name) for name in unsure]
-        found = rows.select(*nulls, *lost).collect(engine="streaming").row(0, named=True)
+        answers = rows.select(*nulls, *lost).collect(engine="streaming")
+        found = answers.row(0, named=True)
         with_nulls = {name for name in ways if found[f"null {name}"]}
         for name in unsure:
             if found[name]:

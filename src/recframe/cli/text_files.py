@@ -105,16 +105,19 @@ class TextPart:
 
 
 def _character(mark: str) -> str:
+    """Return the character that stands for the text between fields."""
     return mark if len(mark) == 1 else UNIT
 
 
 def text_part(source: str, form: Form, mark: str) -> TextPart | None:
     """Return a file as it is written, None for an empty one."""
-    place, sign = _plain(source, form, mark), _character(mark)
+    place = _plain(source, form, mark)
+    sign = _character(mark)
     first = _numbered_lines(place).head(1).collect()["line"]
     if not len(first):
         return None
-    line, has_quotes = first[0].removeprefix("\ufeff"), form.quotes
+    line = first[0].removeprefix("\ufeff")
+    has_quotes = form.quotes
     if has_quotes is None:
         between = re.escape(sign)
         is_quoted = re.search(rf'(^|{between})"[^"]*"({between}|$)', line)
@@ -122,37 +125,54 @@ def text_part(source: str, form: Form, mark: str) -> TextPart | None:
     read = partial(csv.reader, [line], delimiter=sign)
     (found,) = read() if has_quotes else read(quoting=csv.QUOTE_NONE)
     fields = [field.strip() for field in found]
-    _check_fields(source, fields, mark, form.header)
-    return TextPart(place, mark, form.header or fields, form.header is None, has_quotes)
+    has_header = form.header is None
+    if has_header:
+        names: Sequence[str] = fields
+        _check_separator(source, fields, mark)
+    else:
+        names = form.header or []
+        _check_names(source, fields, mark, names)
+    for name in names:
+        if name and [*names].count(name) > 1:
+            check_is_header(source, names)
+            msg = f"{source!r} has two columns named {name!r}; drop or rename one of them"
+            raise RecframeError(msg)
+    return TextPart(place, mark, names, has_header, has_quotes)
 
 
-def _check_fields(
-    place: str, fields: Sequence[str], mark: str, header: Sequence[str] | None
-) -> None:
-    """Reject a first line of another separator, names that are not those of its fields, and repeated names."""
-    other = next((one for one in (",", ";", "\t", "|", "::") if one in fields[0]), None)
-    write = (
-        "" if other is None else f"; write --separator {'tab' if other == chr(9) else repr(other)}"
-    )
-    names, n = header or fields, len(fields)
-    twice = next((name for name in names if name and [*names].count(name) > 1), None)
-    msg = ""
-    if header is None and n == 1 and other is not None:
-        msg = f"has the one column {fields[0]!r}, where {mark!r} is expected between columns{write}"
-    elif len(names) != n:
-        left_out = ",".join([*names, *[""] * (n - len(names))])
-        more = f"; an empty name leaves a column out: --header {left_out}" * (len(names) < n)
-        msg = f"has {n} column{'s' * (n != 1)} with {mark!r} between, but --header names {len(names)}{more or write}"
-    elif header is not None and any(
-        name == field != "" for name, field in zip(names, fields, strict=True)
-    ):
-        only = f"--header recs={','.join(names)}"
-        msg = f"has a header line, {mark.join(fields)!r}; leave out --header, or say which file has none: {only}"
-    elif twice is not None:
-        check_is_header(place, names)
-        msg = f"has two columns named {twice!r}; drop or rename one of them"
-    if msg:
-        raise RecframeError(f"{place!r} {msg}")
+def _separator_in(field: str) -> str:
+    """Return the option for the separator that is likely in a field, nothing where there is none."""
+    for sign in (",", ";", "|", "::"):
+        if sign in field:
+            return f"; write --separator {sign!r}"
+    return "; write --separator tab" if "\t" in field else ""
+
+
+def _check_separator(place: str, fields: Sequence[str], mark: str) -> None:
+    """Reject a header of a single column that has another separator in it."""
+    write = _separator_in(fields[0])
+    if len(fields) == 1 and write:
+        msg = f"{place!r} has the one column {fields[0]!r}, where {mark!r} is expected between columns"
+        raise RecframeError(msg + write)
+
+
+def _check_names(place: str, fields: Sequence[str], mark: str, names: Sequence[str]) -> None:
+    """Reject names that are not those of the fields of a line, or that a header has too."""
+    n = len(fields)
+    if len(names) != n:
+        columns = "1 column" if n == 1 else f"{n} columns"
+        write = _separator_in(fields[0])
+        if len(names) < n:
+            left_out = ",".join([*names, *[""] * (n - len(names))])
+            write = f"; an empty name leaves a column out: --header {left_out}"
+        msg = f"{place!r} has {columns} with {mark!r} between, but --header names {len(names)}"
+        raise RecframeError(msg + write)
+    if any(name and name == field for name, field in zip(names, fields, strict=True)):
+        msg = (
+            f"{place!r} has a header line, {mark.join(fields)!r}; leave out --header, or say which file has none: "
+            f"--header recs={','.join(names)}"
+        )
+        raise RecframeError(msg)
 
 
 def check_is_header(place: str, names: Iterable[str]) -> None:
