@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import re
 import shlex
 import shutil
 import tempfile
@@ -92,8 +91,9 @@ def lay_down(path: str) -> None:
     source = STDIN.get(path, path)
     try:
         target = led_to(source)
-        is_read_there = is_plain(target) and path not in STDIN
-        if is_read_there or (isinstance(target, Path) and target.is_dir()):
+        is_folder = isinstance(target, Path) and target.is_dir()
+        is_file = is_plain(target) and path not in STDIN
+        if is_folder or is_file:
             return
         place = Path(_folder()) / Path(source).name
         with opened(target, "rb") as stream, place.open("wb") as file:
@@ -119,9 +119,11 @@ def _with_ending(place: Path) -> Path:
     with place.open("rb") as file:
         start = file.read(HEAD)
     head = start.partition(b"\n")[0]
-    text = ".tsv" if b"\t" in head and b"," not in head else ".csv"
-    known = (ending for first, ending in STARTS.items() if start.startswith(first))
-    return place.rename(f"{place}{next(known, text)}")
+    found = ".tsv" if b"\t" in head and b"," not in head else ".csv"
+    for first, ending in STARTS.items():
+        if start.startswith(first):
+            found = ending
+    return place.rename(f"{place}{found}")
 
 
 def first_line(error: BaseException) -> str:
@@ -138,31 +140,46 @@ def places(path: str) -> list[str]:
     if is_address(path):
         return [path]
     place = Path(_kept(LAID_DOWN).get(path, path)).expanduser()
-    if place.is_dir():
-        _check_lake(place, path)
-        below = (one.relative_to(place) for one in place.rglob("*.parquet") if one.is_file())
-        # what begins so are files of Spark's own
-        found = sorted(
-            str(place / one) for one in below if not re.search(r"(^|/)[._]", one.as_posix())
-        )
-        missing = f"the directory {path!r} has no .parquet files; name another kind by a pattern: '{place / '*.csv'}'"
-    elif place.exists():
-        found, missing = [str(place)], ""
-    elif glob.has_magic(path):
-        matches = glob.glob(str(place), recursive=True)  # noqa: PTH207  Path.glob takes no absolute pattern
-        found = sorted(file for file in matches if Path(file).is_file())
-        missing = f"no file matches the pattern {path!r}"
+    if place.exists() and not place.is_dir():
+        found = [str(place)]
     else:
-        found, missing = [], f"there is no file {path!r}{_close_file(place)}"
-    if not found:
-        raise RecframeError(missing)
-    wrong = next((one for one in found if not is_utf8(one)), None)
-    if wrong is not None:
-        raise RecframeError(
-            f"cannot read {with_bytes(wrong)}: its name is not UTF-8, which Polars needs; rename it"
-        )
+        found = _below(place, path) if place.is_dir() else _matching(place, path)
     for one in found:
+        if not is_utf8(one):
+            msg = f"cannot read {with_bytes(one)}: its name is not UTF-8, which Polars needs; rename it"
+            raise RecframeError(msg)
         _check_content(one)
+    return found
+
+
+def _below(folder: Path, path: str) -> list[str]:
+    """Return the Parquet files below a folder, without those of Spark's own."""
+    _check_lake(folder, path)
+    found = []
+    for place in sorted(folder.rglob("*.parquet")):
+        parts = place.relative_to(folder).parts
+        is_own = any(part.startswith((".", "_")) for part in parts)
+        if place.is_file() and not is_own:
+            found.append(str(place))
+    if not found:
+        msg = (
+            f"the directory {path!r} has no .parquet files; name another kind by a pattern: "
+            f"'{folder / '*.csv'}'"
+        )
+        raise RecframeError(msg)
+    return found
+
+
+def _matching(place: Path, path: str) -> list[str]:
+    """Return the files that match a pattern."""
+    if not glob.has_magic(path):
+        msg = f"there is no file {path!r}{_close_file(place)}"
+        raise RecframeError(msg)
+    matches = glob.glob(str(place), recursive=True)  # noqa: PTH207  Path.glob takes no absolute pattern
+    found = sorted(match for match in matches if Path(match).is_file())
+    if not found:
+        msg = f"no file matches the pattern {path!r}"
+        raise RecframeError(msg)
     return found
 
 

@@ -155,8 +155,12 @@ class Source:
     @property
     def form(self) -> Form:
         """The form of the file, where it is text."""
-        given = {name: self.option(name) for name in OF_FORM}
-        return Form(**{name: value for name, value in given.items() if value is not None})
+        given = {}
+        for name in OF_FORM:
+            value = self.option(name)
+            if value is not None:
+                given[name] = value
+        return Form(**given)
 
     @cached_property
     def roles(self) -> dict[str, Role]:
@@ -182,8 +186,9 @@ class Source:
         table = self._renamed(found)
         self._check(table)
         item, schema = self.column("item"), table.schema
-        lists = next((name for name in (item, f"{item}s") if name in schema), None)
-        if lists is None or self.name not in LIKED | RANKED:
+        lists = item if item in schema else f"{item}s"
+        may_be_nested = self.name in LIKED | RANKED
+        if lists not in schema or not may_be_nested:
             return table
         is_nested = isinstance(schema[lists], pl.List | pl.Array)
         mark = None if is_nested else self.option("lists_separator")

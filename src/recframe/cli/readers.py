@@ -165,13 +165,13 @@ def _as_written(place: str, rows: pl.LazyFrame) -> FramePart | None:
 
 def _binary_part(place: str, *, has_keys: bool) -> FramePart:
     """Return a Parquet or Arrow file with the columns that Hive's folders of it are, `column=value`."""
-    read = _parquet if ending_of(place) in PARQUET else _ipc
-    pairs = (unquote(folder).partition("=") for folder in Path(place).parent.parts)
-    keys = {name: value for name, is_key, value in pairs if name and is_key and has_keys}
-    columns = {
-        name: pl.lit(None if one == NO_KEY else one, pl.String) for name, one in keys.items()
-    }
-    return FramePart(place, read(place).with_columns(**columns), [*keys])
+    rows = _parquet(place) if ending_of(place) in PARQUET else _ipc(place)
+    columns: dict[str, pl.Expr] = {}
+    for folder in Path(place).parent.parts if has_keys else ():
+        name, is_key, value = unquote(folder).partition("=")
+        if name and is_key:
+            columns[name] = pl.lit(None if value == NO_KEY else value, pl.String)
+    return FramePart(place, rows.with_columns(**columns), [*columns])
 
 
 def _parquet(place: str) -> pl.LazyFrame:
@@ -205,10 +205,13 @@ def _json(place: str, of_users: Callable[[Any], pl.DataFrame]) -> pl.LazyFrame:
             return _ndjson(place).collect().lazy()
         except (pl.exceptions.PolarsError, OSError):
             raise error from None
-    if frame.height != 1 or not all(dtype.is_nested() for dtype in frame.dtypes):
+    is_dictionary = frame.height == 1 and all(dtype.is_nested() for dtype in frame.dtypes)
+    if not is_dictionary:
         return frame.lazy()
     users = frame.row(0, named=True)
-    if not ROLES.isdisjoint(users) or all("0" in found for found in users.values()):
+    is_of_columns = not ROLES.isdisjoint(users)
+    is_of_rows = all("0" in found for found in users.values())
+    if is_of_columns or is_of_rows:
         msg = (
             f'cannot read {place!r}: it is no list of rows such as [{{"user": 1, "item": 2, "rank": 1}}]; pandas writes one '
             "with to_json(orient='records')"

@@ -16,12 +16,14 @@ from recframe.api.splits import Splits
 from recframe.cli.calls import LOG, command
 from recframe.cli.inputs import columns_of, reading, scanned
 from recframe.cli.options import Command, Option, options_of, options_of_files
-from recframe.cli.output import say
+from recframe.cli.output import Options, say
 from recframe.cli.results import check_place, write
 from recframe.cli.tables import cells_of, print_findings, print_frame
 from recframe.errors import ColumnError, shown
 
 PARTS = ("train", "fold_in", "truth")
+NOTHING = {"", "null", "0"}
+"""Cells of what a split does not have."""
 RULES = {name: rule for name, rule in vars(Splits).items() if not name.startswith("_")}
 OUTPUTS = (
     Option(
@@ -43,39 +45,52 @@ OUTPUTS = (
 
 def _split(rule: str, log: str, **options: Any) -> None:
     """Split a log, print what came out with its audit, and write the parts."""
-    paths, folder = {"log": log}, options["output"]
+    paths = {"log": log}
+    places = _places(log, options)
     with reading(paths):
         frame = scanned(paths, options)["log"].collect(engine="streaming")
-        time = columns_of(options).get("time", "")
-        if frame.schema.get(time) == pl.String:
-            odd = frame.filter(~pl.col(time).str.contains(r"^\d{4}-\d\d-\d\d"))[time].to_list()
-            msg = f"column {time!r} of {log!r} has {shown([*odd, None][0])}; write times as 2024-05-01, or 2024-05-01T18:30:00"
-            raise ColumnError(msg)
-        given = inspect.signature(RULES[rule]).parameters.keys() & options.keys()
-        arguments = {name: options[name] for name in given if options[name] is not None}
+        _check_times(frame, log, columns_of(options).get("time", ""))
         rec: Any = rf.rec(frame)
+        names = inspect.signature(RULES[rule]).parameters
+        arguments = {name: options[name] for name in names if options.get(name) is not None}
         made = getattr(rec(**columns_of(options)).split, rule)(**arguments)
-        tables = {name: getattr(made, name) for name in PARTS}
-        if options["labels"]:
-            tables["labels"] = made.labels
+        tables = {part: getattr(made, part) for part in places}
         described, findings = made.describe(), made.audit()
-        if folder is not None:
-            places = {name: str(folder / f"{name}.{options['form']}") for name in tables}
-            folder.mkdir(parents=True, exist_ok=True)
-            for place in places.values():
-                check_place(place, [log])
     say(str(made).splitlines()[0])
-    facts = {
-        name: cells for name, cells in cells_of(described).items() if {*cells} - {"", "null", "0"}
-    }
-    by_fold = {f"fold {fold}": cells for fold, *cells in zip(*facts.values(), strict=True)}
-    print_frame(pl.DataFrame({"fact": [*facts][1:], **by_fold}))
+    facts = cells_of(described)
+    folds = [f"fold {fold}" for fold in facts.pop("fold")]
+    facts = {name: cells for name, cells in facts.items() if {*cells} - NOTHING}
+    by_fold = dict(zip(folds, zip(*facts.values(), strict=True), strict=True))
+    print_frame(pl.DataFrame({"fact": [*facts], **by_fold}))
     print_findings(findings)
-    for name, table in tables.items() if folder is not None else ():
-        if len(table) or name != "fold_in":
-            write(table, places[name])
+    for part, table in tables.items():
+        if len(table) or part != "fold_in":
+            write(table, places[part])
     if "error" in findings["severity"]:
         click.get_current_context().exit(1)
+
+
+def _places(log: str, options: Options) -> dict[str, str]:
+    """Return the files of parts in the folder, which is made where it is missing."""
+    folder = options["output"]
+    if folder is None:
+        return {}
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = [*PARTS, "labels"] if options["labels"] else PARTS
+    places = {part: str(folder / f"{part}.{options['form']}") for part in parts}
+    for place in places.values():
+        check_place(place, [log])
+    return places
+
+
+def _check_times(frame: pl.DataFrame, log: str, time: str) -> None:
+    """Reject times that are text in another form than that of times."""
+    if frame.schema.get(time) != pl.String:
+        return
+    is_odd = ~pl.col(time).str.contains(r"^\d{4}-\d\d-\d\d")
+    value = next(iter(frame.filter(is_odd)[time]), None)
+    msg = f"column {time!r} of {log!r} has {shown(value)}; write times as 2024-05-01, or 2024-05-01T18:30:00"
+    raise ColumnError(msg)
 
 
 def _command(name: str, rule: Callable[..., Any]) -> Command:

@@ -201,6 +201,15 @@ def _numbered_lines(place: str) -> pl.LazyFrame:
     return lines.drop_nulls("line")
 
 
+def _utf_16(start: bytes) -> str | None:
+    """Return the UTF-16 that the first bytes of a file are in, if they are."""
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    if b"\0" not in start[:2]:
+        return None
+    return "utf-16-be" if start[0] == 0 else "utf-16-le"
+
+
 def _plain(place: str, form: Form, mark: str) -> str:
     """Return a file as Polars reads it: in UTF-8, with a separator of a character and lines that end in a line feed.
 
@@ -212,10 +221,8 @@ def _plain(place: str, form: Form, mark: str) -> str:
     if not is_far:
         with read(place, "rb") as file:
             start = file.read(HEAD)
-    if encoding is None and start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        encoding = "utf-16"
-    elif encoding is None and b"\0" in start[:2]:
-        encoding = "utf-16-be" if start[0] == 0 else "utf-16-le"
+    if encoding is None:
+        encoding = _utf_16(start)
     has_returns = b"\r" in start and b"\n" not in start
     if encoding is None and len(mark) == 1 and not has_returns:
         return place
