@@ -127,7 +127,8 @@ def called(method: Callable[..., Any], rec: Any, options: Options, *first: Any, 
         if not options["metrics"] and options["k"] is None:
             arguments["k"] = DEFAULT_K
     answers = rec._collected()  # noqa: SLF001  tables of Polars, whatever was scanned
-    return getattr(answers, method.__name__)(*first, **arguments)
+    call = getattr(answers, method.__name__)
+    return call(*first, **arguments)
 
 
 def show_result(result: pl.DataFrame, options: Options) -> None:

@@ -58,7 +58,8 @@ def cells_of(frame: pl.DataFrame) -> Columns:
     {'model': ['a', 'null'], 'value': ['0.25 [0.12, 0.38]', '[0.12, 0.38]']}
     """
     names = [*frame.columns]
-    if NOTE in names and not frame[NOTE].count():
+    has_notes = NOTE in names and frame[NOTE].count() > 0
+    if NOTE in names and not has_notes:
         names.remove(NOTE)
     columns: Columns = {}
     for name in names:

@@ -101,6 +101,7 @@ class TextPart:
 
     @property
     def _separator(self) -> str:
+        """The character that Polars separates fields by."""
         return _character(self.mark)
 
 

@@ -74,10 +74,9 @@ def by_file(read: Callable[[str], Any], others: Collection[str] = ()) -> Callabl
         if not equals or name in others or not name.isalpha():
             return [("", read(text))]
         if name not in OF_FILES:
-            known = ", ".join([*others, *OF_FILES])
-            msg = (
-                f"unknown name {name!r}{suggestion(name, [*others, *OF_FILES])}; known are {known}"
-            )
+            known = [*others, *OF_FILES]
+            close = suggestion(name, known)
+            msg = f"unknown name {name!r}{close}; known are {', '.join(known)}"
             raise ValueError(msg)
         return [(name, read(rest))]
 
@@ -85,6 +84,7 @@ def by_file(read: Callable[[str], Any], others: Collection[str] = ()) -> Callabl
 
 
 def _role(text: str) -> tuple[str, str]:
+    """Return a role with the name of its column."""
     role, name = pair(text)
     if role not in NAMED_COLUMNS:
         msg = f"unknown role {role!r}{suggestion(role, NAMED_COLUMNS)}; known are {', '.join(NAMED_COLUMNS)}"
