@@ -128,7 +128,8 @@ def _with_ending(place: Path) -> Path:
 
 def first_line(error: BaseException) -> str:
     """Return an error's message in one line, without advice meant for Polars' callers."""
-    line = str(error).strip().partition("\n")[0].partition(", consider passing")[0]
+    line = str(error).strip().partition("\n")[0]
+    line = line.partition(", consider passing")[0]
     return line.rstrip(" .") or type(error).__name__
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import polars as pl
 
 import recframe as rf
 from recframe.cli.calls import (
@@ -37,7 +38,7 @@ def _require(recs: str, given: tuple[str, ...], last: str | None, **options: Any
     paths = paths_of(recs, given[0] if has_truth else None, options)
     with reading(paths):
         check_output(options, [*paths.values(), *filter(None, [last])])
-        earlier = None if last is None else rf.history(last) if Path(last).is_dir() else scan(last)
+        earlier = None if last is None else _earlier(last)
         rec = bound(scanned(paths, options), options)
         more = {"last": earlier, "raises": False}
         result = called(rf.Rec.require, rec, options, *requirements, **more)
@@ -50,6 +51,13 @@ def _require(recs: str, given: tuple[str, ...], last: str | None, **options: Any
         click.get_current_context().exit(1)
     states = result["state"].value_counts(sort=True).rows()
     say(", ".join(f"{state} {n}" for state, n in states), err=True)
+
+
+def _earlier(path: str) -> pl.DataFrame | pl.LazyFrame:
+    """Return an earlier result: the runs of a history, or a table in a file."""
+    if Path(path).is_dir():
+        return rf.history(path)
+    return scan(path)
 
 
 def _requirements(texts: tuple[str, ...]) -> list[Requirement]:
