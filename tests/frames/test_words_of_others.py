@@ -56,7 +56,7 @@ def test_frames_that_are_no_lists_and_no_matrix_say_how_they_are_read():
     ):
         rf.from_lists(wide)
     long = pd.DataFrame({"user": [1, 1], "item": [5, 6], "score": [0.1, 0.5]})
-    with pytest.raises(rf.RecframeError, match=r"a long frame is used as it is, .*score='score'\)"):
+    with pytest.raises(rf.RecframeError, match=r"a long frame is used as it is, frame\.rec"):
         rf.from_scores(long)
     matrix = pd.DataFrame({5: [0.1, 0.9]}, index=[1, 2])
     assert rf.from_scores(matrix)["item"].to_list() == [5, 5]
