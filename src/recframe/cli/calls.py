@@ -14,11 +14,11 @@ import recframe as rf
 from recframe.cli.inputs import bound, paths_of, reading, scanned
 from recframe.cli.options import (
     FILES,
+    HELP_ALL,
     PATH,
     POLICIES,
     Command,
     Option,
-    help_options,
     options_of,
     options_of_files,
     options_of_rec,
@@ -84,7 +84,7 @@ def command(
     short = text.partition(". ")[0].removesuffix(".") + "."
     return Command(
         name,
-        params=[*takes, *help_options()],
+        params=[*takes, HELP_ALL],
         callback=run,
         short_help=short,
         help=text + shown,

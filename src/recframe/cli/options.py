@@ -63,34 +63,40 @@ class Command(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options in their groups."""
         for group in (QUESTION, FILES, POLICIES):
-            options = [one for one in self.params if getattr(one, "group", "") == group]
+            options = [one for one in self.get_params(ctx) if _group_of(one) == group]
             if options and (group == QUESTION or IN_FULL in ctx.meta):
                 with formatter.section(group):
                     formatter.write_dl([one.get_help_record(ctx) or ("", "") for one in options])
             elif options:
                 names = ", ".join(one.opts[-1] for one in options)
-                text = f"\n{group} (--help-all says more): {names}\n"
-                formatter.write(fill(text, formatter.width, break_on_hyphens=False) + "\n")
+                text = f"{group} (--help-all says more): {names}"
+                lines = fill(text, formatter.width, break_on_hyphens=False)
+                formatter.write(f"\n{lines}\n")
 
 
-def _show_help(ctx: click.Context, option: click.Parameter, value: Any) -> None:
-    """Print the help of a command, and end."""
-    if not value:
-        return
-    if option.name == "help_all":
+def _group_of(parameter: click.Parameter) -> str:
+    """Return the group of an option; that of click's own help is the question's, and arguments have none."""
+    if isinstance(parameter, Option):
+        return parameter.group
+    return QUESTION if isinstance(parameter, click.Option) else ""
+
+
+def _show_all(ctx: click.Context, _: click.Parameter, value: Any) -> None:
+    """Print the help of all options of a command, and end."""
+    if value:
         ctx.meta[IN_FULL] = True
-    click.echo(ctx.get_help(), color=ctx.color)
-    ctx.exit()
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
 
 
-def help_options() -> list[Option]:
-    """Return the options that show help."""
-    settings: dict[str, Any] = {"is_flag": True, "is_eager": True, "expose_value": False}
-    settings["callback"] = _show_help
-    return [
-        Option(["-h", "--help"], help="Show this help.", **settings),
-        Option(["--help-all"], help="Show the help of all options.", **settings),
-    ]
+HELP_ALL = Option(
+    ["--help-all"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_all,
+    help="Show the help of all options.",
+)
 
 
 def clauses_of(documented: object) -> dict[str, str]:
