@@ -35,7 +35,7 @@ DEFAULT_METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
 DEFAULT_K = 10
 PAGE = ".html"
 """The ending of pages."""
-DOCUMENTED = (rf.track, rf.Rec.compare, rf.Rec.summarize, rf.Rec.evaluate)
+DOCUMENTED = (rf.Rec.track, rf.Rec.compare, rf.Rec.summarize, rf.Rec.evaluate)
 """Methods whose docstrings hold for parameters of the same name elsewhere, the last first."""
 
 # Arguments and options that several commands have

@@ -26,7 +26,7 @@ from recframe.cli.options import PATH, Option, options_of
 from recframe.cli.output import say
 from recframe.cli.results import check_output, is_table
 from recframe.errors import RecframeError
-from recframe.statistics.requirements import Gate, Requirement, failure_message
+from recframe.statistics.requirements import Requirement, check
 
 SIGNS = re.compile("[<>=≥≤]")
 
@@ -42,12 +42,13 @@ def _require(recs: str, given: tuple[str, ...], last: str | None, **options: Any
         rec = bound(scanned(paths, options), options)
         more = {"last": earlier, "raises": False}
         result = called(rf.Rec.require, rec, options, *requirements, **more)
-        gate = Gate(requirements, strict=options["strict"], min_users=options["min_users"])
-        unmet = failure_message(result, gate)
     show_result(result, options)
-    if unmet is not None:
+    try:
+        check(result, strict=options["strict"], min_users=options["min_users"])
+    except rf.RequirementError as unmet:
         # the rows that are not met stand in the table
-        say(unmet.partition(":\n")[0] if is_table(options) else unmet, err=True)
+        words = str(unmet)
+        say(words.partition(":\n")[0] if is_table(options) else words, err=True)
         click.get_current_context().exit(1)
     states = result["state"].value_counts(sort=True).rows()
     say(", ".join(f"{state} {n}" for state, n in states), err=True)
