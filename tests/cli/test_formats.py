@@ -112,5 +112,5 @@ def test_a_long_table_is_cut_on_a_terminal_and_nowhere_else(monkeypatch, height,
     monkeypatch.setattr(tables, "is_terminal", lambda: True)
     terminal = run(*command)
     assert len(click.unstyle(terminal.stdout).splitlines()) == 2 + lines
-    said = "81 more rows: -o FILE, or a pipe, has all 101\n" if lines < height else ""
+    said = "81 more rows: -o FILE, or --format csv, has all 101\n" if lines < height else ""
     assert terminal.stderr == said

@@ -228,8 +228,8 @@ def test_files_give_the_number_of_their_rows(line, files, expected):
             "line 2 of 't.dat' has 3 fields, and its first line has 2: '1::11::5'; mend that line, or say that it has "
             "quotes: --quotes yes", id="a long line of two signs"),
         row("r.csv|t.csv|--header|truth=user,item", of(truth="1,11,5\n2,12,4\n"),
-            "'t.csv' has 3 columns with ',' between, but --header names 2; an empty name leaves a column "
-            "out: --header user,item,", id="fewer names than columns"),
+            "'t.csv' has 3 fields in its first line, '1,11,5', and --header has 2 names; an empty name leaves a field out",
+            id="fewer names than columns"),
         row("r.csv|t.csv", of("".join(["user,item,rank\n", *("1,10,1\n" for _ in range(2000)),
             "1,11,many\n"])),
             "column 'rank' of 'r.csv' is of numbers, and its row 2001 has 'many'; write a number, or leave it empty",
@@ -257,7 +257,7 @@ def test_files_give_the_number_of_their_rows(line, files, expected):
             "'d' is a table of versions, some of whose files count no longer; write those that do into one file first: "
             "pl.scan_delta('d').sink_parquet('table.parquet')", id="a Delta table"),
         row("r.zip|t.csv", of(b"PK\x03\x04", recs_name="r.zip"),
-            "cannot read 'r.zip': it is a zip archive; unpack it first: unzip r.zip",
+            "cannot read 'r.zip': it is an archive; unpack it first: unzip r.zip",
             id="a zip archive"),
         row("r.csv|t.csv|--columns|item=article", of(),
             "'r.csv' has no column 'article'. It has 'user', 'item', 'rank'. "
@@ -267,18 +267,18 @@ def test_files_give_the_number_of_their_rows(line, files, expected):
             "'r.csv' seems to have no header line, as its first line is '1, 10, 1'; name its "
             "columns: --header user,item,rank", id="no header"),
         row("r.csv|t.csv|--header|user,item,rank,score", of(BARE),
-            "'r.csv' has 3 columns with ',' between, but --header names 4", id="more names"),
+            "'r.csv' has 3 fields in its first line, '1,10,1', and --header has 4 names", id="more names"),
         row("r.csv|t.csv|--header|user,item,rank|--separator|;", of(BARE),
-            "'r.csv' has 1 column with ';' between, but "
-            "--header names 3; write --separator ','",
+            "'r.csv' has 1 fields in its first line, '1,10,1', and --header has 3 names; an empty name leaves a field out, "
+            "and --separator says what stands between",
             id="names and another separator"),
         row("r.csv|t.csv|--header|user,item,rank", of(BARE, R),
             "'t.csv' has a header line, 'user,item,rank'; leave out "
             "--header, or say which file has none: --header recs=user,item,rank",
             id="names beside a header"),
         row("r.csv|t.csv", of("user;item;rank\n1;2;3\n"),
-            "'r.csv' has the one column 'user;item;rank', "
-            "where ',' is expected between columns; write --separator ';'",
+            "'r.csv' has no column 'user'. It has 'user;item;rank'. Name the column of the user: --columns user=NAME, or in "
+            "this file alone --columns recs=user=NAME; or say what separates its columns: --separator ';'",
             id="semicolons"),
         row("r.csv.gz|t.csv",
             of(gzip.compress(b'\xef\xbb\xbf\n\n"user","item",rank,"item"\n1,5,1,6'),
@@ -297,10 +297,9 @@ def test_files_give_the_number_of_their_rows(line, files, expected):
           for name, content, said in [
               ("r.parquet", b"PAR1 but nothing else", "parquet:"), ("r.arrow",
               b"ARROW1 but nothing else", ""),
-              ("r.ndjson", b"{user\n", ""), ("r.xlsx", b"PK", "save the sheet as CSV first"),
+              ("r.ndjson", b"{user\n", ""), ("r.xlsx", b"PK", "its ending is '.xlsx'; known are"),
               ("r.txt", R, "its ending is '.txt'; known are .parquet, .pq, .csv, .tsv, .json,"),
-              ("r.csv", b"PAR1\x15\x04",
-              "it is no .csv file but has the content of a .parquet file; rename it")]),
+              ("r.csv", b"PAR1 as Parquet files begin", "parquet:")]),
         row("p/*|t.csv", {"p/a.csv": R, "p/b.parquet": LONG, "t.csv": T},
             "'p/*' stands for files of several kinds (.csv, .parquet); give a pattern of one kind", id="several kinds"),
         row("p|t.csv", {"p/a.csv": R, "t.csv": T},

@@ -23,15 +23,13 @@ from recframe.cli import files
 from recframe.cli.calls import (
     FORMAT,
     HISTORY,
-    OF_FILES,
-    OF_POLICIES,
     OUTPUTS,
     PAGE,
     command,
     command_of,
 )
 from recframe.cli.gates import require
-from recframe.cli.inputs import bound, is_file, paths_of, reading, scanned
+from recframe.cli.inputs import reading
 from recframe.cli.options import PATH, Option, options_of
 from recframe.cli.output import Failure, NotJudged, Options, note, put, say
 from recframe.cli.results import STDOUT, check_output, give, is_table
@@ -200,31 +198,15 @@ def _list(
         say("\n".join(f"{f'{title}:':<19}{value}" for title, value in facts if value))
 
 
-def _explain(metric: str, names: Sequence[str], **options: Any) -> None:
-    """Explain a metric, or the difference of two profiles in it, with numbers where there are files."""
-    known = {"recframe", *rf.list_profiles()["profile"]}
-    paths = [name for name in names if name not in known and is_file(name)]
-    profiles = [name for name in names if name not in paths]
-    if len(paths) > 2:  # noqa: PLR2004  RECS and TRUTH
-        msg = "RECS and TRUTH are one path each; put a pattern in quotes: 'recs/*.parquet'"
-        raise click.UsageError(msg)
-    recs, truth = [*paths, None, None][:2]
-    of_files = {} if recs is None else paths_of(recs, truth, options)
-    with reading(of_files):
-        check_output(options, of_files.values())
-        if of_files:
-            frames = {name: one.collect() for name, one in scanned(of_files, options).items()}
-            found = bound(frames, options).explain(metric, *profiles, by=options["by"])
-        else:
-            found = rf.explain(metric, *profiles)
-        text = str(found)
-    if not is_table(options):
+def _explain(metric: str, profiles: Sequence[str], **options: Any) -> None:
+    """Explain a metric, or the difference of two profiles in it."""
+    check_output(options)
+    with reading({}):
+        found = rf.explain(metric, *profiles)
+    if is_table(options):
+        say(str(found))
+    else:
         give(found.frame, options)
-        return
-    say(text)
-    if of_files:
-        say("")
-        print_frame(found.frame)
 
 
 def _demo(save: Path | None, **options: Any) -> None:
@@ -386,17 +368,14 @@ OTHERS = (
     command(
         "explain",
         _explain,
-        "Explain a metric, or why two profiles differ in it. With RECS and TRUTH it says in numbers what each switch adds to "
-        "the value.",
+        "Explain a metric, or why two profiles differ in it. In Python rec.explain(...) says in numbers of your own data what "
+        "each switch adds to the value.",
         "map@10 trec_eval",
-        "precision@10 ranx jurity recs.parquet truth.parquet",
+        "precision@10 ranx jurity",
         takes=[
             click.Argument(["metric"]),
-            click.Argument(["names"], nargs=-1, metavar="[PROFILE]... [RECS [TRUTH]]"),
-            *options_of(rf.Rec.explain, rf.Rec.evaluate, but={"metric", "profiles", "k"}),
+            click.Argument(["profiles"], nargs=-1, metavar="[PROFILE]..."),
             *OUTPUTS,
-            *OF_FILES,
-            *OF_POLICIES,
         ],
     ),
     command(

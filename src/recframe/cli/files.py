@@ -1,4 +1,4 @@
-"""Files and pipes by their paths, and formats of results."""
+"""Files, folders, patterns and pipes by their paths."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ PACKED = (".gz", ".zst")
 STDIN = {"-": "/dev/stdin"}
 ARROW_STREAM = b"\xff\xff\xff\xff"
 """The first bytes of an Arrow stream, which Polars reads by another call than an Arrow file."""
-STARTS = {
-    b"PAR1": ".parquet",
-    b"ARROW1": ".arrow",
-    ARROW_STREAM: ".arrow",
-    b"{": ".ndjson",
-    b"[": ".json",
-}
+BINARY = {b"PAR1": ".parquet", b"ARROW1": ".arrow", ARROW_STREAM: ".arrow"}
+"""The first bytes of files that hold their columns in bytes, which say more than an ending."""
+STARTS = BINARY | {b"{": ".ndjson", b"[": ".json"}
 """The first bytes of a pipe's content, with the ending of a file of it."""
-HEAD = 1 << 16
-"""Bytes by which the content of a pipe is known, the first line of text among them."""
-LAID_DOWN, DECODED = "recframe: places of pipes", "recframe: decoded files"
-"""Keys of temporary files in click's context, kept while the command runs."""
+ARCHIVES = {b"PK\x03\x04": "unzip", b"BZh": "bunzip2", b"\xfd7zXZ": "unxz"}
+"""The first bytes of packed files that are not read, and what unpacks them."""
+LAKES = {"scan_delta": "_delta_log", "scan_iceberg": "metadata/*.metadata.json"}
+"""Calls of Polars for folders some of whose files count no longer, and what these folders have."""
+START = 6
+"""Bytes by which the kind of a file is known."""
+KEPT = "recframe: temporary files"
+"""The key of temporary files in click's context, kept while the command runs."""
 
 
 def is_address(path: str) -> bool:
@@ -53,77 +53,73 @@ def ending_of(path: str) -> str:
     return inner if outer in PACKED and inner and inner not in TABLES else outer
 
 
+def kind_of(place: str) -> str:
+    """Return the ending that says how a file is read: that of its first bytes, or its own."""
+    ending = ending_of(place)
+    if is_address(place) or ending in TABLES:
+        return ending
+    with Path(place).open("rb") as file:
+        start = file.read(START)
+    for first, unpack in ARCHIVES.items():
+        if start.startswith(first) and ending != ".xlsx":
+            msg = f"cannot read {place!r}: it is an archive; unpack it first: {unpack} {shlex.quote(place)}"
+            raise RecframeError(msg)
+    return _by_start(start, BINARY) or ending
+
+
+def _by_start(start: bytes, known: dict[bytes, str]) -> str:
+    """Return the ending of a content by its first bytes, nothing where these are not known."""
+    return next((ending for first, ending in known.items() if start.startswith(first)), "")
+
+
 def escaped(place: str) -> str:
     """Return a path with glob patterns escaped, for Polars."""
     return place if is_address(place) else glob.escape(place)
 
 
-def packing_of(path: str) -> str:
-    """Return the ending of a compression that a path has, or nothing."""
-    return next((one for one in PACKED if path.lower().endswith(one)), "")
-
-
-def _kept(key: str) -> dict[str, str]:
-    """Return places that this command keeps under a key."""
+def _kept() -> dict[str, str]:
+    """Return the temporary files of this command, by the paths that they stand for."""
     context = click.get_current_context(silent=True)
-    return {} if context is None else context.find_root().meta.setdefault(key, {})
+    return {} if context is None else context.find_root().meta.setdefault(KEPT, {})
 
 
 def in_words(text: str) -> str:
     """Return a message with the paths that a command has, where it has those of temporary files."""
-    for key in (DECODED, LAID_DOWN):
-        for path, place in _kept(key).items():
-            text = text.replace(place, path)
+    for path, place in reversed(_kept().items()):
+        text = text.replace(place, path)
     return text
 
 
-def temporary(path: str, name: str) -> str:
-    """Return the place of a temporary file for the decoded text of a file."""
-    _kept(DECODED)[path] = place = str(Path(_folder()) / name)
+def temporary(path: str, name: str) -> Path:
+    """Return the place of a temporary file that stands for a path until the command ends."""
+    folder = tempfile.mkdtemp(prefix="recframe-")
+    remove = partial(shutil.rmtree, folder, ignore_errors=True)
+    click.get_current_context().find_root().call_on_close(remove)
+    place = Path(folder) / name
+    _kept()[path] = str(place)
     return place
 
 
 def lay_down(path: str) -> None:
     """Write the content of a pipe or a stream, such as /dev/stdin, into a file, which is read in its place."""
-    laid_down = _kept(LAID_DOWN)
-    if is_address(path) or path in laid_down:
+    if is_address(path) or path in _kept():
         return
     source = STDIN.get(path, path)
     try:
         target = led_to(source)
         is_folder = isinstance(target, Path) and target.is_dir()
-        is_file = is_plain(target) and path not in STDIN
-        if is_folder or is_file:
+        if is_folder or (is_plain(target) and path not in STDIN):
             return
-        place = Path(_folder()) / Path(source).name
-        with opened(target, "rb") as stream, place.open("wb") as file:
-            shutil.copyfileobj(stream, file)
-        laid_down[path] = str(place)
-        laid_down[path] = str(_with_ending(place))
+        with opened(target, "rb") as stream:
+            start = stream.read(START)
+            name = Path(source).name
+            if ending_of(name) not in KNOWN:
+                name += _by_start(start, STARTS) or ".csv"
+            with temporary(path, name).open("wb") as file:
+                file.write(start)
+                shutil.copyfileobj(stream, file)
     except OSError as error:
         raise RecframeError(f"cannot read {path!r}: {reason(error)}") from None
-
-
-def _folder() -> str:
-    """Return a new folder, which is removed when the command ends."""
-    folder = tempfile.mkdtemp(prefix="recframe-")
-    remove = partial(shutil.rmtree, folder, ignore_errors=True)
-    click.get_current_context().find_root().call_on_close(remove)
-    return folder
-
-
-def _with_ending(place: Path) -> Path:
-    """Return the place of a file under an ending that is that of its content, where it has none that is known."""
-    if ending_of(str(place)) in KNOWN:
-        return place
-    with place.open("rb") as file:
-        start = file.read(HEAD)
-    head = start.partition(b"\n")[0]
-    found = ".tsv" if b"\t" in head and b"," not in head else ".csv"
-    for first, ending in STARTS.items():
-        if start.startswith(first):
-            found = ending
-    return place.rename(f"{place}{found}")
 
 
 def first_line(error: BaseException) -> str:
@@ -140,22 +136,31 @@ def places(path: str) -> list[str]:
     """
     if is_address(path):
         return [path]
-    place = Path(_kept(LAID_DOWN).get(path, path)).expanduser()
-    if place.exists() and not place.is_dir():
+    place = Path(_kept().get(path, path)).expanduser()
+    if place.is_dir():
+        found = _below(place, path)
+    elif place.exists():
         found = [str(place)]
     else:
-        found = _below(place, path) if place.is_dir() else _matching(place, path)
+        matches = glob.glob(str(place), recursive=True)  # noqa: PTH207  Path.glob takes no absolute pattern
+        found = sorted(match for match in matches if Path(match).is_file())
+    if not found:
+        raise RecframeError(f"there is no file {path!r}{_close_file(place)}")
     for one in found:
         if not is_utf8(one):
-            msg = f"cannot read {with_bytes(one)}: its name is not UTF-8, which Polars needs; rename it"
+            msg = f"cannot read {os.fsencode(one)!r}: its name is not UTF-8, which Polars needs; rename it"
             raise RecframeError(msg)
-        _check_content(one)
     return found
 
 
 def _below(folder: Path, path: str) -> list[str]:
     """Return the Parquet files below a folder, without those of Spark's own."""
-    _check_lake(folder, path)
+    for call, sign in LAKES.items():
+        if any(folder.glob(sign)):
+            raise RecframeError(
+                f"{path!r} is a table of versions, some of whose files count no longer; write those that do into one file "
+                f"first: pl.{call}({path!r}).sink_parquet('table.parquet')"
+            )
     found = []
     for place in sorted(folder.rglob("*.parquet")):
         parts = place.relative_to(folder).parts
@@ -163,65 +168,10 @@ def _below(folder: Path, path: str) -> list[str]:
         if place.is_file() and not is_own:
             found.append(str(place))
     if not found:
-        msg = (
-            f"the directory {path!r} has no .parquet files; name another kind by a pattern: "
-            f"'{folder / '*.csv'}'"
-        )
+        pattern = str(folder / "*.csv")
+        msg = f"the directory {path!r} has no .parquet files; name another kind by a pattern: {pattern!r}"
         raise RecframeError(msg)
     return found
-
-
-def _matching(place: Path, path: str) -> list[str]:
-    """Return the files that match a pattern."""
-    if not glob.has_magic(path):
-        msg = f"there is no file {path!r}{_close_file(place)}"
-        raise RecframeError(msg)
-    matches = glob.glob(str(place), recursive=True)  # noqa: PTH207  Path.glob takes no absolute pattern
-    found = sorted(match for match in matches if Path(match).is_file())
-    if not found:
-        msg = f"no file matches the pattern {path!r}"
-        raise RecframeError(msg)
-    return found
-
-
-def _check_lake(folder: Path, path: str) -> None:
-    """Reject folders of tables whose Parquet files are not all in the table."""
-    signs = {"scan_delta": "_delta_log", "scan_iceberg": "metadata/*.metadata.json"}
-    for call, sign in signs.items():
-        if any(folder.glob(sign)):
-            raise RecframeError(
-                f"{path!r} is a table of versions, some of whose files count no longer; write those that do into one file "
-                f"first: pl.{call}({path!r}).sink_parquet('table.parquet')"
-            )
-
-
-ARCHIVES = {
-    b"PK\x03\x04": "a zip archive; unpack it first: unzip",
-    b"BZh": "packed by bzip2; unpack it first: bunzip2",
-    b"\xfd7zXZ": "packed by xz; unpack it first: unxz",
-}
-"""The first bytes of packed files that are not read, and what to do."""
-
-
-def _check_content(place: str) -> None:
-    """Reject archives, and binary files under another ending."""
-    with suppress(OSError), Path(place).open("rb") as file:
-        start, ending = file.read(6), ending_of(place)
-        if ending == ".xlsx":
-            raise RecframeError(f"cannot read {place!r}: save the sheet as CSV first")
-        packed = next((words for first, words in ARCHIVES.items() if start.startswith(first)), None)
-        if packed is not None:
-            raise RecframeError(f"cannot read {place!r}: it is {packed} {shlex.quote(place)}")
-        actual = {b"PAR1": ".parquet", b"ARRO": ".arrow"}.get(start[:4])
-        if actual is not None and ending in KNOWN and ending not in TABLES:
-            raise RecframeError(
-                f"cannot read {place!r}: it is no {ending} file but has the content of a {actual} file; rename it"
-            )
-
-
-def with_bytes(name: str) -> str:
-    """Return a name in quotes, with the numbers of bytes that are no UTF-8."""
-    return f"'{os.fsencode(name).decode(errors='backslashreplace')}'"
 
 
 def _close_file(place: Path) -> str:

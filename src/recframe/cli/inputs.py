@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,12 +15,12 @@ from rich.console import Console
 import recframe as rf
 from recframe.cli import files
 from recframe.cli.output import Options, note, noted
-from recframe.cli.readers import FramePart, Part, Table, reading_of, table_of
+from recframe.cli.readers import ROWS, Part, Table, reading_of, table_of
 from recframe.cli.text_dtypes import Role, typed
-from recframe.cli.text_files import Form, TextPart, check_is_header
+from recframe.cli.text_files import Form, no_header
 from recframe.errors import RecframeError, plan_errors
 from recframe.frames import hints
-from recframe.frames.hints import FrameOf, InShell
+from recframe.frames.hints import InShell
 from recframe.frames.options import DEFAULTS
 from recframe.frames.roles import listed
 
@@ -78,22 +77,30 @@ def scan(path: str) -> pl.LazyFrame:
 
 def scanned(paths: Paths, options: Options) -> Frames:
     """Return the tables of all files, with dtypes that match; a file that was given twice is one table."""
-    for path in paths.values():
-        files.lay_down(path)
-    is_twice = "truth" in paths and paths["truth"] == paths["recs"]
+    is_twice = paths.get("truth") == paths.get("recs")
     is_judged = is_twice or len(paths) == 1
-    sources = {
-        name: Source(name, path, options, is_judged)
-        for name, path in paths.items()
-        if not (is_twice and name == "truth")
-    }
-    tables = {name: source.table for name, source in sources.items()}
-    frames = typed(tables, {name: source.roles for name, source in sources.items()})
-    if is_twice:
+    tables: dict[str, Table] = {}
+    roles: dict[str, dict[str, Role]] = {}
+    for name, path in paths.items():
+        if is_twice and name == "truth":
+            continue
+        files.lay_down(path)
+        source = Source(name, path, options)
+        table = tables[name] = source.table()
+        roles[name] = source.roles(is_judged=is_judged)
+        for column in roles[name].keys() & table.lacking:
+            msg = (
+                f"{table.lacking[column]!r} has no column {column!r}, which other files of {path!r} have; give files of the same "
+                "columns"
+            )
+            raise RecframeError(msg)
+    frames = typed(tables, roles)
+    if is_twice and "truth" in paths:
         frames["truth"] = frames["recs"]
-    elif "truth" in tables and sources["truth"].column("rank") in tables["truth"].schema:
-        quoted = "if it comes from a pattern, quote it: 'recs/*.parquet'"
-        note(f"TRUTH has ranks, as lists have; {quoted}")
+    elif "truth" in tables and columns_of(options).get("rank", "rank") in tables["truth"].schema:
+        note(
+            "TRUTH has ranks, as lists have; if it comes from a pattern, quote it: 'recs/*.parquet'"
+        )
     return frames
 
 
@@ -135,146 +142,109 @@ class Source:
     name: str
     path: str
     options: Options
-    is_judged: bool = False
-    """Whether the lists have the relevance of their items."""
-
-    @cached_property
-    def columns(self) -> dict[str, str]:
-        """The names of columns by their roles, in all files."""
-        return columns_of(self.options)
 
     def column(self, role: str) -> str:
         """Return the name of a role's column in all files."""
-        return self.columns.get(role, role)
+        return columns_of(self.options).get(role, role)
 
     def option(self, name: str) -> Any:
         """Return the value of an option for this file, which is that for all files where there is no other."""
-        given = self.options[name]
-        return given.get(self.name, given.get(""))
+        of_files = self.options.get(name) or {}
+        return of_files.get(self.name, of_files.get(""))
 
-    @property
-    def form(self) -> Form:
-        """The form of the file, where it is text."""
-        given = {}
-        for name in OF_FORM:
-            value = self.option(name)
-            if value is not None:
-                given[name] = value
-        return Form(**given)
-
-    @cached_property
-    def roles(self) -> dict[str, Role]:
-        """The roles of the columns that the call reads."""
+    def roles(self, *, is_judged: bool) -> dict[str, Role]:
+        """Return the roles of the columns that the call reads; judged lists have the relevance of their items."""
+        columns = columns_of(self.options)
         ids, numbers = ["user", "item"], list[str]()
         if self.name in RANKED:
-            ids += [role for role in ("model", "training") if role in self.columns]
+            ids += [role for role in ("model", "training") if role in columns]
             numbers += ["rank", "score"]
-        if self.is_judged or self.name in LIKED:
+        if is_judged or self.name in LIKED:
             numbers += ["relevance", "propensity"]
-        if self.name == "users" and "weight" in self.columns:
+        if self.name == "users" and "weight" in columns:
             numbers += ["weight"]
         segments = [*(self.options.get("by") or []), self.options.get("cluster")]
         roles: dict[str, Role] = {self.column(role): "id" for role in ids}
         roles |= {name: "id" for name in segments if name is not None}
         return roles | {self.column(role): "number" for role in numbers}
 
-    @cached_property
     def table(self) -> Table:
-        """The table under the names of all files, with a row for each item."""
+        """Return the table under the names of all files, with a row for each item."""
+        given = {name: self.option(name) for name in OF_FORM}
+        form = Form(**{name: value for name, value in given.items() if value is not None})
         of_users = rf.from_truth if self.name in LIKED else rf.from_lists
-        found = table_of(self.path, files.places(self.path), self.form, of_users)
-        table = self._renamed(found)
-        self._check(table)
-        item, schema = self.column("item"), table.schema
-        lists = item if item in schema else f"{item}s"
-        may_be_nested = self.name in LIKED | RANKED
-        if lists not in schema or not may_be_nested:
-            return table
-        is_nested = isinstance(schema[lists], pl.List | pl.Array)
-        mark = None if is_nested else self.option("lists_separator")
-        if is_nested or mark is not None:
-            return self._in_long_form(table, mark)
-        rank, score = self.column("rank"), self.column("score")
-        is_ordered = rank in schema or score in schema
-        if self.name == "recs" and schema[lists] == pl.String and not is_ordered:
-            msg = (
-                f"{self.path!r} has no column {rank!r}. It has {listed(schema)}. Name the column of the ranks or of the "
-                f"scores: --columns rank=NAME or --columns score=NAME; where each text of {lists!r} is a list, such as 'a b "
-                "c', say what separates its ids: --lists-separator ' '"
-            )
-            raise RecframeError(msg)
-        return table
+        table = self._renamed(table_of(self.path, files.places(self.path), form, of_users))
+        return self._in_long_form(table) if self.name in LIKED | RANKED else table
 
     def _renamed(self, table: Table) -> Table:
         """Return a table under the names that the columns have in all files, or say which it lacks."""
-        schema = table.schema
+        schema, columns = table.schema, columns_of(self.options)
         own = self.options["columns"].get(self.name, {})
         names = {column: self.column(role) for role, column in own.items()}
-        if files.ending_of(table.parts[0].place) in (*files.TREC, ".json"):
+        if table.kind in (*files.TREC, ".json"):
             # TREC files and dictionaries of users have no names of their own
-            names |= {role: column for role, column in self.columns.items() if role in schema}
+            names |= {role: column for role, column in columns.items() if role in schema}
         needed = dict(own)
-        if "item" in self.columns and self.name in LIKED | RANKED:
-            needed.setdefault("item", self.columns["item"])
+        if "item" in columns and self.name in LIKED | RANKED:
+            needed.setdefault("item", columns["item"])
+        if table.parts[0].text is not None:
+            # a first line that is no header, or has another separator
+            key = "item" if self.name == "items" else "user"
+            is_odd = len(schema) == 1 or no_header(self.path, schema)
+            needed |= {key: own.get(key, self.column(key))} if is_odd else {}
         for role, column in needed.items():
-            is_there = column in schema or f"{column}s" in schema or column in names.values()
-            if not is_there:
+            if not {column, f"{column}s"} & {*schema, *names.values()}:
+                raise RecframeError(no_header(self.path, schema) or self._lacks(role, schema))
+        return replace(table, parts=[part.renamed(names) for part in table.parts])
+
+    def _lacks(self, role: str, schema: pl.Schema) -> str:
+        """Return what to write where a file lacks the column of a role."""
+        column = self.options["columns"].get(self.name, {}).get(role, self.column(role))
+        words = (
+            f"{self.path!r} has no column {column!r}. It has {listed(schema)}. Name the column of the {role}: --columns "
+            f"{role}=NAME, or in this file alone --columns {self.name}={role}=NAME"
+        )
+        is_single = len(schema) == 1
+        return words + "; or say what separates its columns: --separator ';'" * is_single
+
+    def _in_long_form(self, table: Table) -> Table:
+        """Return a table of lists with a row for each item, or one that has a row for each as it is."""
+        item, schema = self.column("item"), table.schema
+        lists = item if item in schema else f"{item}s"
+        is_nested = isinstance(schema.get(lists), pl.List | pl.Array)
+        mark = None if is_nested else self.option("lists_separator")
+        orders = [self.column(role) for role in ("rank", "score")]
+        if not is_nested and mark is None:
+            if self.name == "recs" and schema.get(lists) == pl.String and not {*orders} & {*schema}:
                 msg = (
-                    f"{self.path!r} has no column {column!r}. It has {listed(schema)}. Name the column of the {role}: "
-                    f"--columns {role}=NAME, or in this file alone --columns {self.name}={role}=NAME"
+                    f"{self.path!r} has no column {orders[0]!r}. It has {listed(schema)}. Name the column of the ranks or of "
+                    f"the scores: --columns rank=NAME or --columns score=NAME; where each text of {lists!r} is a list, such as "
+                    "'a b c', say what separates its ids: --lists-separator ' '"
                 )
                 raise RecframeError(msg)
-        return replace(table, parts=[_named(part, names) for part in table.parts])
-
-    def _check(self, table: Table) -> None:
-        """Reject a first line that is no header, and parts without a column that is read."""
-        wanted = self.column("item" if self.name == "items" else "user")
-        is_text = isinstance(table.parts[0], TextPart)
-        if is_text and self.form.header is None and wanted not in table.schema:
-            check_is_header(self.path, table.schema)
-        for column in self.roles:
-            if column in table.lacking:
-                msg = (
-                    f"{table.lacking[column]!r} has no column {column!r}, which other files of {self.path!r} have; give files "
-                    "of the same columns"
-                )
-                raise RecframeError(msg)
-
-    def _in_long_form(self, table: Table, mark: str | None) -> Table:
-        """Return a table of lists with a row for each item, or say that it has these already."""
-        names: dict[str, Any] = {role: self.column(role) for role in ("user", "item")}
-        names["separator"] = mark
+            return table
+        if lists not in schema:
+            return table
+        names: dict[str, Any] = {"user": self.column("user"), "item": item, "separator": mark}
+        read: Any = rf.from_lists
         if self.name in LIKED:
-            names["relevance"] = self.columns.get("relevance")
-            long = rf.from_truth(table.scan(), **names)
+            read = rf.from_truth
+            names["relevance"] = columns_of(self.options).get("relevance")
+        elif orders[0] in schema:
+            msg = (
+                f"{self.path!r} has a rank {orders[0]!r} in each row, so that it has no lists in text; say which file has: "
+                "--lists-separator truth=' '"
+            )
+            raise RecframeError(msg)
         else:
-            rank = self.column("rank")
-            if rank in table.schema:
-                file = FrameOf("recommendations" if self.name == "recs" else self.name)
-                msg = (
-                    f"{file} has a rank {rank!r} in each row, so that it has no lists in text; say which file has: "
-                    "--lists-separator truth=' '"
-                )
-                raise RecframeError(msg)
-            names["score"] = self.columns.get("score")
-            with noted(), reading_of(table.path, table.parts):
-                # the first rows show what a LazyFrame does not, such as a mark that no text has
-                rf.from_lists(table.head().collect(), **names)
-            long = rf.from_lists(table.scan(), **names)
+            names["score"] = orders[1]
+        with noted(), reading_of(table.path, table.parts):
+            # the first rows show what a LazyFrame does not, such as a mark that no text has
+            read(table.rows.head(ROWS).collect(), **names)
+        long = read(table.rows, **names)
         written = {*table.written}
-        if mark is not None or not table.is_binary:
-            written.add(names["item"])
-        schema = long.collect_schema()
-        texts = [name for name in schema if name in written and schema[name] == pl.String]
-        return replace(table, parts=[FramePart(table.path, long, texts)])
-
-
-def _named(part: Part, names: Mapping[str, str]) -> Part:
-    """Return a file with columns under other names; what had such a name before is left out."""
-    left_out = {*names.values()} - names.keys()
-    if isinstance(part, TextPart):
-        fields = ["" if name in left_out else names.get(name, name) for name in part.fields]
-        return replace(part, fields=fields)
-    frame = part.frame.drop(left_out, strict=False).rename(names, strict=False)
-    written = [names.get(name, name) for name in part.written]
-    return replace(part, frame=frame, written=written)
+        if mark is not None or table.kind not in files.TABLES:
+            written.add(item)
+        dtypes = long.collect_schema()
+        texts = [name for name in dtypes if name in written and dtypes[name] == pl.String]
+        return replace(table, parts=[Part(table.path, long, texts)])

@@ -23,6 +23,8 @@ Columns: TypeAlias = dict[str, list[str]]
 Schema: TypeAlias = Mapping[str, pl.DataType]
 MOST_ROWS, FIRST_ROWS = 100, 20
 """Rows above which a table is cut on a terminal, so that its head stays in sight, and the rows that stay."""
+MOST_IN_PIPE = 5_000
+"""Rows of a table in a pipe, which takes some 0.1 ms a row; data for programs has a format."""
 LONGEST_CELL = 1_000
 """Characters above which a cell is cut."""
 SPACE = 2
@@ -121,7 +123,8 @@ def print_frame(frame: pl.DataFrame, words: Sequence[str] = ()) -> None:
     side by side come in blocks.
     """
     width, is_seen = width_of(), is_terminal()
-    shown = frame.head(FIRST_ROWS) if is_seen and frame.height > MOST_ROWS else frame
+    is_long = is_seen and frame.height > MOST_ROWS
+    shown = frame.head(FIRST_ROWS if is_long else MOST_IN_PIPE)
     columns = cells_of(shown)
     below: list[str] = []
     if is_seen:
@@ -139,7 +142,7 @@ def print_frame(frame: pl.DataFrame, words: Sequence[str] = ()) -> None:
     say("\n".join(below) or None)
     more = frame.height - shown.height
     if more:
-        say(f"{more:,} more rows: -o FILE, or a pipe, has all {frame.height:,}", err=True)
+        say(f"{more:,} more rows: -o FILE, or --format csv, has all {frame.height:,}", err=True)
 
 
 def _constants(frame: pl.DataFrame) -> list[str]:
