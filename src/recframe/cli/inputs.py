@@ -90,8 +90,8 @@ def scanned(paths: Paths, options: Options) -> Frames:
         roles[name] = source.roles(is_judged=is_judged)
         for column in roles[name].keys() & table.lacking:
             msg = (
-                f"{table.lacking[column]!r} has no column {column!r}, which other files of {path!r} have; give files of the same "
-                "columns"
+                f"{table.lacking[column]!r} has no column {column!r}, which other files of {path!r} have; give files of "
+                "the same columns"
             )
             raise RecframeError(msg)
     frames = typed(tables, roles)
@@ -166,6 +166,8 @@ class Source:
         segments = [*(self.options.get("by") or []), self.options.get("cluster")]
         roles: dict[str, Role] = {self.column(role): "id" for role in ids}
         roles |= {name: "id" for name in segments if name is not None}
+        if "time" in columns:
+            roles[columns["time"]] = "time"
         return roles | {self.column(role): "number" for role in numbers}
 
     def table(self) -> Table:

@@ -19,7 +19,6 @@ from recframe.cli.options import Command, Option, options_of, options_of_files
 from recframe.cli.output import Options, say
 from recframe.cli.results import check_place, write
 from recframe.cli.tables import cells_of, print_findings, print_frame
-from recframe.errors import ColumnError, shown
 
 PARTS = ("train", "fold_in", "truth")
 NOTHING = {"", "null", "0"}
@@ -49,7 +48,6 @@ def _split(rule: str, log: str, **options: Any) -> None:
     places = _places(log, options)
     with reading(paths):
         frame = scanned(paths, options)["log"].collect(engine="streaming")
-        _check_times(frame, log, columns_of(options).get("time", ""))
         rec: Any = rf.rec(frame)
         names = inspect.signature(RULES[rule]).parameters
         arguments = {name: options[name] for name in names if options.get(name) is not None}
@@ -59,9 +57,10 @@ def _split(rule: str, log: str, **options: Any) -> None:
     say(str(made).splitlines()[0])
     facts = cells_of(described)
     folds = [f"fold {fold}" for fold in facts.pop("fold")]
-    facts = {name: cells for name, cells in facts.items() if {*cells} - NOTHING}
-    by_fold = dict(zip(folds, zip(*facts.values(), strict=True), strict=True))
-    print_frame(pl.DataFrame({"fact": [*facts], **by_fold}))
+    by_fold = pl.DataFrame(facts).transpose(
+        include_header=True, header_name="fact", column_names=folds
+    )
+    print_frame(by_fold.filter(~pl.all_horizontal(pl.exclude("fact").is_in(NOTHING))))
     print_findings(findings)
     for part, table in tables.items():
         if len(table) or part != "fold_in":
@@ -81,16 +80,6 @@ def _places(log: str, options: Options) -> dict[str, str]:
     for place in places.values():
         check_place(place, [log])
     return places
-
-
-def _check_times(frame: pl.DataFrame, log: str, time: str) -> None:
-    """Reject times that are text in another form than that of times."""
-    if frame.schema.get(time) != pl.String:
-        return
-    is_odd = ~pl.col(time).str.contains(r"^\d{4}-\d\d-\d\d")
-    value = next(iter(frame.filter(is_odd)[time]), None)
-    msg = f"column {time!r} of {log!r} has {shown(value)}; write times as 2024-05-01, or 2024-05-01T18:30:00"
-    raise ColumnError(msg)
 
 
 def _command(name: str, rule: Callable[..., Any]) -> Command:

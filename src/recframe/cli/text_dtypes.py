@@ -13,7 +13,7 @@ import polars as pl
 from recframe.cli.readers import ROWS, Table, reading_of
 from recframe.errors import ColumnError, shown
 
-Role: TypeAlias = Literal["id", "number"]
+Role: TypeAlias = Literal["id", "number", "time"]
 Roles: TypeAlias = Mapping[str, Role]
 """What the columns of a table are for; the dtypes of all others are those of their values."""
 Expression: TypeAlias = Callable[[pl.Expr], pl.Expr]
@@ -106,7 +106,8 @@ def _ways(role: Role | None, decimal: str) -> list[Way]:
     bare = partial(_number, comma=decimal == ",")
     if role == "number":
         return [Way(_decimal), Way(_as_digits, bare)]
-    return [WHOLE, Way(_decimal), Way(_decimal, bare), *TIMES, TEXT]
+    values = [WHOLE, Way(_decimal), Way(_decimal, bare), *TIMES]
+    return values if role == "time" else [*values, TEXT]
 
 
 def typed(tables: Mapping[str, Table], roles: Mapping[str, Roles]) -> dict[str, pl.LazyFrame]:
@@ -141,7 +142,7 @@ def _decided(table: Table, roles: Roles) -> dict[str, Way]:
                 part.text.check_lines()
     for name, left in ways.items():
         if not left:
-            raise _no_number(table, name)
+            raise _unfit(table, name, roles[name])
     return {name: left[0] for name, left in ways.items()}
 
 
@@ -161,17 +162,22 @@ def _drop_unfit(rows: pl.LazyFrame, ways: Mapping[str, list[Way]]) -> set[str]:
     return with_nulls
 
 
-def _no_number(table: Table, name: str) -> ColumnError:
-    """Return the error of a value that is no number in a column of numbers."""
-    place, row, value = table.first(name, _ways("number", table.decimal)[-1].is_lost)
-    is_comma = DECIMAL_COMMA.fullmatch(str(value))
-    write = (
-        "of decimal commas write --decimal comma"
-        if is_comma
-        else "write a number, or leave it empty"
+def _unfit(table: Table, name: str, role: Role) -> ColumnError:
+    """Return the error of a value that is no number in a column of numbers, or no time in one of times."""
+    ways = _ways(role, table.decimal)
+    place, row, value = table.first(
+        name, lambda text: pl.all_horizontal(way.is_lost(text) for way in ways)
     )
+    if not row:
+        # values of several forms, each of which is fit alone
+        place, row, value = table.first(name, ways[-1].is_lost)
+    write = "write a number, or leave it empty"
+    if role == "time":
+        write = "write all times as 2024-05-01, or as 2024-05-01T18:30:00"
+    elif DECIMAL_COMMA.fullmatch(str(value)):
+        write = "of decimal commas write --decimal comma"
     msg = (
-        f"column {name!r} of {place!r} is of numbers, and its row {row} has {shown(value)}; {write}"
+        f"column {name!r} of {place!r} is of {role}s, and its row {row} has {shown(value)}; {write}"
     )
     return ColumnError(msg)
 
