@@ -1,8 +1,6 @@
-"""Frames with a row for each user: what stands beside the lists is kept or refused, and lists may be text."""
+"""Frames with a row for each user: what stands beside the lists is kept or refused."""
 
 from __future__ import annotations
-
-import re
 
 import numpy as np
 import pandas as pd
@@ -87,77 +85,20 @@ def test_two_lists_of_a_user_that_nothing_tells_apart_warn(kind):
         rf.from_lists(nested)
 
 
-TEXTS = pl.DataFrame(
-    {
-        "user": ["ann", "bob", "cid", "dan", "eve"],
-        "model": ["m"] * 5,
-        "items": [" emma dune ", "dune  ilium", "", None, "12"],
-    }
-)
-OF_TEXTS = [
-    ("ann", "emma", 1, "m"),
-    ("ann", "dune", 2, "m"),
-    ("bob", "dune", 1, "m"),
-    ("bob", "ilium", 2, "m"),
-    ("eve", "12", 1, "m"),
-]
+def test_lists_in_text_say_how_they_are_cut():
+    texts = pl.DataFrame({"user": [1, 2, 3], "items": [" a b ", "", None]})
 
+    with pytest.raises(
+        rf.ColumnError, match="column 'items' is String; .*str.extract_all"
+    ) as caught:
+        rf.from_lists(texts)
 
-@pytest.mark.parametrize("kind", KINDS, ids=repr)
-def test_lists_in_text_are_cut_where_their_separator_stands(kind):
-    found = rf.from_lists(kind(TEXTS), separator=" ")
-
-    assert kind.read(found).rows() == OF_TEXTS
-
-
-@pytest.mark.parametrize("dtype", [pl.String, pl.Categorical])
-def test_a_place_between_two_commas_is_a_missing_item_that_keeps_its_place(dtype):
-    frame = pl.DataFrame({"user": [1], "item": pl.Series(["a, b c,,d"], dtype=dtype)})
-
-    assert rf.from_lists(frame, separator=",").rows() == [
-        (1, "a", 1),
-        (1, "b c", 2),
-        (1, None, 3),
-        (1, "d", 4),
-    ]
-
-
-def test_grades_and_scores_in_text_are_numbers():
-    frame = pl.DataFrame({"user": [1], "item": ["a b"], "relevance": ["2 0.5"]})
-
-    assert rf.from_truth(frame, separator=" ").rows() == [(1, "a", 2.0), (1, "b", 0.5)]
-    with pytest.raises(rf.RecframeError, match="column 'relevance' holds high, not a number"):
-        rf.from_truth(frame.with_columns(relevance=pl.lit("2 high")), separator=" ")
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: rf.from_lists(TEXTS), "column 'items' is String; lists are those of .*, or with separator=' ' texts"),
-        (lambda: rf.from_lists(TWO_MODELS, separator=" "), r"column 'items' is List\(String\); lists are those of ids"),
-        (lambda: rf.from_lists(pl.DataFrame({"user": [1], "item": ["[1, 2]"]}), separator=","),
-         r"holds \[1, 2\], no values with ',' between; .*map\(ast\.literal_eval\)"),
-    ],
-)  # fmt: skip
-def test_an_error_of_a_text_says_what_to_write(call, words):
-    with pytest.raises(rf.RecframeError, match=words):
-        call()
-
-
-def test_the_text_of_a_list_fails_with_words_when_a_lazy_frame_is_collected():
-    found = rf.from_lists(pl.LazyFrame({"user": [1], "item": ["['a' 'b']"]}), separator=" ")
-
-    with pytest.raises(pl.exceptions.PolarsError, match=re.escape("holds ['a' 'b'], no values")):
-        found.collect()
-
-
-def test_a_separator_that_no_text_has_warns():
-    with pytest.warns(
-        rf.RecframeWarning, match="no text of the column 'item' has ' ' in it, .*'a,b'"
-    ):
-        found = rf.from_lists(pl.DataFrame({"user": [1], "item": ["a,b"]}), separator=" ")
-
-    assert found.rows() == [(1, "a,b", 1)]
+    assert str(caught.value).endswith(r"in Polars by pl.col('items').str.extract_all(r'\S+')")
+    cut = texts.with_columns(pl.col("items").str.extract_all(r"\S+"))
+    assert rf.from_lists(cut).rows() == [(1, "a", 1), (1, "b", 2)]
+    assert rf.from_lists(
+        texts.to_pandas().assign(items=lambda frame: frame["items"].str.split())
+    ).values.tolist() == [[1, "a", 1], [1, "b", 2]]
 
 
 WAYS = {

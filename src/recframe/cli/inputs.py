@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from recframe.cli.output import Options, note, noted
 from recframe.cli.readers import ROWS, Part, Table, reading_of, table_of
 from recframe.cli.text_dtypes import Role, typed
 from recframe.cli.text_files import Form, no_header
-from recframe.errors import RecframeError, plan_errors
+from recframe.errors import RecframeError, plan_errors, short
 from recframe.frames import hints
 from recframe.frames.hints import InShell
 from recframe.frames.options import DEFAULTS
@@ -34,6 +34,8 @@ RANKED = {"recs", "reference"}
 """Files with recommendations."""
 OF_FORM = ("separator", "header", "encoding", "decimal", "quotes")
 """Options on the form of text files."""
+IN_BRACKETS = r"(?s)^(\[.*\]|[({].*,.*[)}])$"
+"""Pattern of a list as Python, JSON or NumPy prints it, as in CSV files of pandas."""
 ONLY_NAMED = {"weight", "time"}
 """Roles whose columns are read only where they are named."""
 
@@ -227,7 +229,7 @@ class Source:
             return table
         if lists not in schema:
             return table
-        names: dict[str, Any] = {"user": self.column("user"), "item": item, "separator": mark}
+        names: dict[str, Any] = {"user": self.column("user"), "item": item}
         read: Any = rf.from_lists
         if self.name in LIKED:
             read = rf.from_truth
@@ -241,12 +243,43 @@ class Source:
         else:
             names["score"] = orders[1]
         with noted(), reading_of(table.path, table.parts):
-            # the first rows show what a LazyFrame does not, such as a mark that no text has
-            read(table.rows.head(ROWS).collect(), **names)
-        long = read(table.rows, **names)
+            number = self.column("relevance" if self.name in LIKED else "score")
+            rows = table.rows
+            if mark is not None:
+                rows = _cut(table, lists, (number, f"{number}s"), mark)
+            # the first rows show what a LazyFrame does not, such as a user with two lists
+            read(rows.head(ROWS).collect(), **names)
+        long = read(rows, **names)
         written = {*table.written}
         if mark is not None or table.kind not in files.TABLES:
             written.add(item)
         dtypes = long.collect_schema()
         texts = [name for name in dtypes if name in written and dtypes[name] == pl.String]
         return replace(table, parts=[Part(table.path, long, texts)])
+
+
+def _cut(table: Table, lists: str, numbers: Iterable[str], mark: str) -> pl.LazyFrame:
+    """Return a table whose lists in text are list columns: of the items, and of numbers beside them.
+
+    White space separates once; of another mark, nothing between two is a missing item, which keeps its place.
+    """
+    first = (
+        table.rows.select(pl.col(lists).cast(pl.String)).head(ROWS).collect()[lists].drop_nulls()
+    )
+    in_brackets = first.filter(first.str.contains(IN_BRACKETS))
+    if len(in_brackets):
+        msg = (
+            f"column {lists!r} of {table.path!r} holds {short(in_brackets[0])}, a list in brackets, where text with {mark!r} "
+            "between ids is expected; write list columns to Parquet or NDJSON"
+        )
+        raise RecframeError(msg)
+    if len(first) and not first.str.contains(mark, literal=True).any():
+        note(
+            f"no text of the column {lists!r} has {mark!r} in it, so each list has one item, such as {short(first[0])!r}; "
+            "--lists-separator takes the text between two ids"
+        )
+    value = pl.element().str.strip_chars()
+    values = pl.when(value != "").then(value) if mark.strip() else value.filter(value != "")
+    text = pl.col(lists, *(name for name in numbers if table.schema.get(name) == pl.String))
+    bare = text.cast(pl.String).str.strip_chars().replace("", None)
+    return table.rows.with_columns(bare.str.split(mark).list.eval(values))

@@ -1,4 +1,4 @@
-"""Frames with list columns, or with lists in text, in long form."""
+"""Frames with list columns in long form."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.errors import ColumnError, dtype_shown, fails_if, shown_in_plan, warn, worded
+from recframe.errors import ColumnError, dtype_shown, fails_if, warn, worded
 from recframe.frames.eager_data import at_hand
 from recframe.frames.hints import NAMED, Either
 from recframe.frames.options import Context
@@ -15,11 +15,9 @@ from recframe.frames.rows.joins import AS_EVER
 from recframe.readers.ids import has_a_score, in_own_dtype
 
 PLACE = "place in the list"
-LIST_IN_TEXT = r"(?s)^(\[.*\]|[({].*,.*[)}])$"
-"""Pattern of a list as Python, JSON or NumPy prints it, as in CSV files of pandas."""
 
 
-def exploded(frame: Any, context: Context, number: str, separator: str | None) -> Any:
+def exploded(frame: Any, context: Context, number: str) -> Any:
     """Return a frame with list columns in long form, of the same kind, with its other columns repeated.
 
     `number` is the role of the items' numbers: "score" where a list is a ranking, "relevance" where it is a truth.
@@ -34,13 +32,11 @@ def exploded(frame: Any, context: Context, number: str, separator: str | None) -
         _check_order(side.kind.source(lists[0]), lists[0], kept)
         _warn_of_two_lists(at_hand(taken), user, kept)
     schema = taken.collect_schema()
-    rows = taken.lazy().with_columns(_lists(name, schema[name], separator) for name in lists)
-    if separator is not None:
-        _warn_of_no_separator(at_hand(taken), lists[0], separator)
+    rows = taken.lazy().with_columns(_lists(name, schema[name]) for name in lists)
     rows = rows.with_columns(_places(*lists)).filter(pl.col(PLACE).list.len() > 0)
     long = rows.explode(*lists, PLACE, **AS_EVER)
     for name in lists[1:]:
-        long = long.with_columns(_number(name)).filter(has_a_score(name))
+        long = long.with_columns(pl.col(name).cast(pl.Float64)).filter(has_a_score(name))
     # NOTE: a source gives users back in the dtype they had, whatever it is inside the plan
     ids = [user, lists[0]] if sources[user] is None else lists[:1]
     schema = long.collect_schema()
@@ -93,55 +89,17 @@ def _warn_of_two_lists(rows: pl.DataFrame | None, user: str, kept: list[str]) ->
         )
 
 
-def _warn_of_no_separator(rows: pl.DataFrame | None, items: str, separator: str) -> None:
-    """Warn where no text has the separator, so that each list has one item."""
-    texts = pl.Series([]) if rows is None else rows[items].cast(pl.String).drop_nulls()
-    if len(texts) and not texts.str.contains(separator, literal=True).any():
-        warn(
-            f"no text of the column {items!r} has {separator!r} in it, so each list has one item, such as {texts[0]!r}; "
-            f"{Either('separator=', '--lists-separator')} takes the text between two ids"
-        )
-
-
-def _lists(name: str, dtype: pl.DataType, separator: str | None) -> pl.Expr:
+def _lists(name: str, dtype: pl.DataType) -> pl.Expr:
     """Return a column as lists, or say what it is instead."""
-    if separator is not None and dtype in (pl.String, pl.Categorical, pl.Enum):
-        return _split(name, separator)
     inner = getattr(dtype, "inner", pl.Null() if dtype == pl.Null else None)
-    if inner is None or inner.is_nested() or separator is not None:
-        words = Either("separator=' '", "--lists-separator ' '")
+    if inner is None or inner.is_nested():
         msg = (
-            f"column {name!r} is {dtype_shown(dtype)}; lists are those of ids or numbers, or with {words} texts. A frame with "
-            f"an item in each row is in long form; structs become columns by frame.explode({name!r}).unnest({name!r})"
+            f"column {name!r} is {dtype_shown(dtype)}; lists are those of ids or numbers. A frame with an item in each row is "
+            f"in long form; structs become columns by frame.explode({name!r}).unnest({name!r}); text is cut first, in pandas "
+            f"by frame[{name!r}].str.split(), in Polars by pl.col({name!r}).str.extract_all(r'\\S+')"
         )
         raise ColumnError(msg)
     return pl.col(name).cast(pl.List(inner))
-
-
-def _split(name: str, separator: str) -> pl.Expr:
-    """Return texts as lists of the values between separators, without white space around a value.
-
-    White space in a row separates once; of another separator, nothing between two is a missing item, which keeps its place.
-    """
-    text = pl.col(name).cast(pl.String).str.strip_chars()
-    value = pl.element().str.strip_chars()
-    values = pl.when(value != "").then(value) if separator.strip() else value.filter(value != "")
-    words = worded(
-        f"column {name!r} holds ",
-        shown_in_plan(text.str.slice(0, 40)),
-        f", no values with {separator!r} between; of the text of a list, brackets included, first make lists: in pandas "
-        "frame[name].map(ast.literal_eval), in Polars pl.col(name).str.json_decode(pl.List(pl.Int64))",
-    )
-    # NOTE: a check is 0 or fails; the list has to depend on it, or the check would not run
-    is_split = (text != "") & (fails_if(text.str.contains(LIST_IN_TEXT), words) == 0)
-    return pl.when(is_split).then(text.str.split(separator).list.eval(values))
-
-
-def _number(name: str) -> pl.Expr:
-    """Return values as numbers; fails at a value that is none."""
-    value, number = pl.col(name), pl.col(name).cast(pl.Float64, strict=False)
-    words = worded(f"column {name!r} holds ", shown_in_plan(value), ", not a number")
-    return number + fails_if(number.is_null() & value.is_not_null(), words)
 
 
 def _places(item: str, *numbers: str) -> pl.Expr:

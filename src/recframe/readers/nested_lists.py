@@ -25,9 +25,7 @@ F = TypeVar("F", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame")
 
 
 @overload
-def from_lists(
-    lists: F, *, user: str = ..., item: str = ..., score: str = ..., separator: str | None = ...
-) -> F: ...
+def from_lists(lists: F, *, user: str = ..., item: str = ..., score: str = ...) -> F: ...
 @overload
 def from_lists(
     lists: Mapping[Any, Any] | Sequence[Any] | Any,
@@ -50,7 +48,6 @@ def from_lists(  # noqa: PLR0913  what nested lists do not say of themselves
     user: str = "user",
     item: str = "item",
     score: str = "score",
-    separator: str | None = None,
 ) -> Any:
     """Return nested recommendations as a frame in long form: user, item, rank and, where there are scores, score.
 
@@ -68,8 +65,6 @@ def from_lists(  # noqa: PLR0913  what nested lists do not say of themselves
         items: the ids, if the lists hold places instead, as models fitted on a matrix give them; a place below 0 is padding and
             has no row.
         user, item, score: the names of the columns, in the result and in the frame; its list columns may have the plural.
-        separator: between ids, if a column of the frame has its lists as text: " " for "a b c". White space around an id is
-            removed, and the ids are text.
 
     Whole numbers as ids are Int64 and categories text, the rank is Int64 and the score Float64, from `from_scores` and
     `from_truth` too, so that `pl.concat` joins the lists of several models; pandas keeps the dtype of its users.
@@ -100,7 +95,7 @@ def from_lists(  # noqa: PLR0913  what nested lists do not say of themselves
     lists = in_memory(lists)
     if is_frame(lists):
         _check_is_alone(given)
-        return exploded(lists, Context(user=user, item=item, score=score), "score", separator)
+        return exploded(lists, Context(user=user, item=item, score=score), "score")
     rows = _rows(lists, **given, is_ordered=True)
     if "number" in rows.columns:
         _warn_of_rising(rows)
@@ -108,14 +103,7 @@ def from_lists(  # noqa: PLR0913  what nested lists do not say of themselves
 
 
 @overload
-def from_truth(
-    truth: F,
-    relevance: str | None = ...,
-    *,
-    user: str = ...,
-    item: str = ...,
-    separator: str | None = ...,
-) -> F: ...
+def from_truth(truth: F, relevance: str | None = ..., *, user: str = ..., item: str = ...) -> F: ...
 @overload
 def from_truth(
     truth: Mapping[Any, Any] | Sequence[Any] | Any,
@@ -126,7 +114,7 @@ def from_truth(
     user: str = ...,
     item: str = ...,
 ) -> pl.DataFrame: ...
-def from_truth(  # noqa: PLR0913  what nested judgements do not say of themselves
+def from_truth(
     truth: Any,
     relevance: Any = None,
     *,
@@ -134,7 +122,6 @@ def from_truth(  # noqa: PLR0913  what nested judgements do not say of themselve
     items: Any = None,
     user: str = "user",
     item: str = "item",
-    separator: str | None = None,
 ) -> Any:
     """Return nested judgements as a truth in long form: user, item and, with grades, relevance.
 
@@ -146,7 +133,6 @@ def from_truth(  # noqa: PLR0913  what nested judgements do not say of themselve
         relevance: beside a mapping or rows of items, the grades in the same form; for a frame, the name of their column.
         users, items: the ids of rows, and of places in the lists.
         user, item: the names of the columns, in the result and in the frame; its list columns may have the plural.
-        separator: between ids, if a column of the frame has its lists as text, as in `from_lists`.
 
     A matrix of relevances, users x items, is `rf.from_scores(matrix, truth=True)`. Other columns of a frame are kept as
     `from_lists` keeps them, the dtypes of ids are those of `from_lists`, and the relevance is Float64. A user without an item
@@ -173,9 +159,7 @@ def from_truth(  # noqa: PLR0913  what nested judgements do not say of themselve
     if is_frame(truth):
         name = relevance if isinstance(relevance, str) else None
         _check_is_alone(given if name is None else given | {"number": None})
-        return exploded(
-            truth, Context(user=user, item=item, relevance=name), "relevance", separator
-        )
+        return exploded(truth, Context(user=user, item=item, relevance=name), "relevance")
     rows = _rows(truth, **given, is_ordered=False)
     pairs = rows.select("list", "item").drop_nulls()
     if not isinstance(truth, Mapping) and pairs.is_duplicated().any():
@@ -205,7 +189,7 @@ def _rows(lists: Any, number: Any, users: Any, items: Any, *, is_ordered: bool) 
     ids = ids_of(users, "users", len(given))
     rows = [_list(row, user, is_ordered=is_ordered) for user, row in zip(ids, given, strict=True)]
     if number is not None:
-        rows = _paired(rows, [*map(in_python, in_python(number))])
+        rows = _paired(rows, in_python(number))
     places = pl.Series([place for place, row in enumerate(rows) for _ in row], dtype=pl.UInt32)
     columns = _columns([*chain.from_iterable(rows)], items)
     found = pl.DataFrame({"list": places, "user": ids.gather(places), **columns})
@@ -228,12 +212,14 @@ def _list(row: Any, user: Any, *, is_ordered: bool) -> list[Any]:
     return in_python(row)
 
 
-def _paired(rows: list[list[Any]], numbers: list[list[Any]]) -> list[list[Any]]:
+def _paired(rows: list[list[Any]], numbers: list[Any]) -> list[list[Any]]:
     """Return lists of items as lists of pairs of an item and its number."""
-    if [*map(len, rows)] != [*map(len, numbers)]:
+    try:
+        pairs = zip(rows, map(in_python, numbers), strict=True)
+        return [[*zip(*pair, strict=True)] for pair in pairs]
+    except ValueError:
         msg = "a user has more or fewer numbers than items; give a number for each item"
-        raise DataError(msg)
-    return [[*zip(*pair, strict=True)] for pair in zip(rows, numbers, strict=True)]
+        raise DataError(msg) from None
 
 
 def _columns(values: Sequence[Any], items: Any) -> dict[str, pl.Series]:
