@@ -222,9 +222,13 @@ def test_markdown_keeps_a_value_in_its_cell():
         {"user": [1, 2], "item": 1, "rank": 1, "relevance": [1, 0], "a|b": ["x|y\nz", None]}
     ).write_parquet("j.parquet")
     text = run("evaluate", "j.parquet", "-m", "mrr", "--by", "a|b", "--format", "md").stdout
-    assert text == (
-        "| a\\|b | n_users | mrr |\n| :--- | ---: | ---: |\n| x\\|y\\\\nz | 1 | 1.000 |\n| null | 1 | 0.000 |\n"
-    )
+    cells = [[cell.strip() for cell in line.strip("|\n").split(" |")] for line in text.splitlines()]
+    assert [cells[0], *cells[2:]] == [
+        ["a\\|b", "n_users", "mrr"],
+        ["x\\|y\\\\nz", "1", "1.000"],
+        ["null", "1", "0.000"],
+    ]
+    assert set(text.splitlines()[1]) <= set("|-: ")
 
 
 def test_a_result_never_overwrites_an_input():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import polars as pl
 
@@ -18,20 +18,23 @@ from recframe.errors import RecframeError, wrong_ending
 from recframe.frames import atomic_write
 
 STDOUT, TABLE = "-", "table"
+MARKDOWN: dict[str, Any] = {
+    "tbl_formatting": "ASCII_MARKDOWN",
+    "tbl_hide_column_data_types": True,
+    "tbl_hide_dataframe_shape": True,
+    "tbl_rows": -1,
+    "tbl_cols": -1,
+    "tbl_width_chars": 60_000,
+    "fmt_str_lengths": 60_000,
+}
+"""Polars' way to print a whole table as Markdown."""
 
 
-def markdown(frame: pl.DataFrame, file: BinaryIO) -> None:
+def _markdown(frame: pl.DataFrame, file: BinaryIO) -> None:
     """Write a result as a Markdown table, with the cells that people read."""
-    columns = cells_of(frame)
-    file.write(_line(map(plain, columns)))
-    sides = (":---" if frame.schema.get(name) == pl.String else "---:" for name in columns)
-    file.write(_line(sides))
-    file.writelines(_line(map(plain, row)) for row in zip(*columns.values(), strict=True))
-
-
-def _line(cells: Iterable[str]) -> bytes:
-    """Return a line of a Markdown table."""
-    return f"| {' | '.join(cells)} |\n".encode()
+    cells = {plain(name): [*map(plain, of_rows)] for name, of_rows in cells_of(frame).items()}
+    with pl.Config(**MARKDOWN):
+        file.write(f"{pl.DataFrame(cells)}\n".encode())
 
 
 def _json(frame: pl.DataFrame, file: BinaryIO) -> None:
@@ -44,7 +47,7 @@ FORMATS: dict[str, Callable[[pl.DataFrame, BinaryIO], object]] = {
     "tsv": partial(pl.DataFrame.write_csv, separator="\t"),
     "json": _json,
     "ndjson": pl.DataFrame.write_ndjson,
-    "md": markdown,
+    "md": _markdown,
     "parquet": pl.DataFrame.write_parquet,
     "arrow": pl.DataFrame.write_ipc,
 }
