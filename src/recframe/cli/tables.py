@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
 from typing import TypeAlias
 
 import polars as pl
@@ -37,8 +36,6 @@ NOTE = "note"
 """The column whose texts stand below a table."""
 SHARES = ("relative", "detectable_relative", "wanted")
 COUNTS = re.compile("n_.*|rows.*|users.*|.*_users")
-LONG = {"metric", "requirement"}
-"""Columns of results with a row for each number."""
 IN_ROWS = {"verdict", "state", "severity", "value", "difference", "gap", "users_needed", NOTE}
 """Columns that stay in the rows where all values are the same."""
 STYLES = {
@@ -119,8 +116,7 @@ def print_frame(frame: pl.DataFrame, words: Sequence[str] = ()) -> None:
     """Print a result as a table.
 
     On a terminal what is the same in all rows stands above it, with further words, and notes stand below. Where it is too wide,
-    intervals stand below their numbers; then the last columns are left out, which a line below names, and metrics that stand
-    side by side come in blocks.
+    intervals stand below their numbers; then the last columns are left out, which a line below names.
     """
     width, is_seen = width_of(), is_terminal()
     is_long = is_seen and frame.height > MOST_ROWS
@@ -134,11 +130,8 @@ def print_frame(frame: pl.DataFrame, words: Sequence[str] = ()) -> None:
     if _least(columns) > width:
         for name, cells in columns.items():
             columns[name] = [cell.replace(" [", "\n[") for cell in cells]
-    has_metrics = any(dtype.is_float() for dtype in frame.dtypes)
-    if not has_metrics or LONG & {*frame.columns}:
-        below += _left_out(columns, width)
-    for block in _blocks(columns, frame.schema, width):
-        say(_table(block, frame.schema, width))
+    below += _left_out(columns, width)
+    say(_table(columns, frame.schema, width))
     say("\n".join(below) or None)
     more = frame.height - shown.height
     if more:
@@ -176,19 +169,6 @@ def _left_out(columns: Columns, width: int) -> Iterator[str]:
         del columns[gone[0]]
     if gone:
         yield f"without {', '.join(gone)}, for want of room: -o FILE has all columns"
-
-
-def _blocks(columns: Columns, schema: Schema, width: int) -> Iterator[Columns]:
-    """Yield columns in blocks that fit a width, values of metrics behind the columns before them."""
-    is_key = takewhile(lambda name: name in schema and not schema[name].is_float(), columns)
-    keys = block = {name: columns[name] for name in is_key}
-    for name in [*columns][len(keys) :]:
-        wider = {**block, name: columns[name]}
-        if len(block) > len(keys) and _least(wider) > width:
-            yield block
-            wider = {**keys, name: columns[name]}
-        block = wider
-    yield block
 
 
 def _table(columns: Columns, schema: Schema, width: int) -> Table:
