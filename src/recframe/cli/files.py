@@ -37,8 +37,8 @@ LAKES = {"scan_delta": "_delta_log", "scan_iceberg": "metadata/*.metadata.json"}
 """Calls of Polars for folders some of whose files count no longer, and what these folders have."""
 START = 6
 """Bytes by which the kind of a file is known."""
-KEPT = "recframe: temporary files"
-"""The key of temporary files in click's context, kept while the command runs."""
+LAID_DOWN, DECODED = "recframe: places of pipes", "recframe: decoded files"
+"""Keys of temporary files in click's context, kept while the command runs."""
 
 
 def is_address(path: str) -> bool:
@@ -77,26 +77,27 @@ def escaped(place: str) -> str:
     return place if is_address(place) else glob.escape(place)
 
 
-def _kept() -> dict[str, str]:
+def _kept(key: str = LAID_DOWN) -> dict[str, str]:
     """Return the temporary files of this command, by the paths that they stand for."""
     context = click.get_current_context(silent=True)
-    return {} if context is None else context.find_root().meta.setdefault(KEPT, {})
+    return {} if context is None else context.find_root().meta.setdefault(key, {})
 
 
 def in_words(text: str) -> str:
     """Return a message with the paths that a command has, where it has those of temporary files."""
-    for path, place in reversed(_kept().items()):
-        text = text.replace(place, path)
+    for key in (DECODED, LAID_DOWN):
+        for path, place in _kept(key).items():
+            text = text.replace(place, path)
     return text
 
 
-def temporary(path: str, name: str) -> Path:
+def temporary(path: str, name: str, key: str = DECODED) -> Path:
     """Return the place of a temporary file that stands for a path until the command ends."""
     folder = tempfile.mkdtemp(prefix="recframe-")
     remove = partial(shutil.rmtree, folder, ignore_errors=True)
     click.get_current_context().find_root().call_on_close(remove)
     place = Path(folder) / name
-    _kept()[path] = str(place)
+    _kept(key)[path] = str(place)
     return place
 
 
@@ -115,7 +116,7 @@ def lay_down(path: str) -> None:
             name = Path(source).name
             if ending_of(name) not in KNOWN:
                 name += _by_start(start, STARTS) or ".csv"
-            with temporary(path, name).open("wb") as file:
+            with temporary(path, name, LAID_DOWN).open("wb") as file:
                 file.write(start)
                 shutil.copyfileobj(stream, file)
     except OSError as error:
@@ -148,8 +149,10 @@ def places(path: str) -> list[str]:
         raise RecframeError(f"there is no file {path!r}{_close_file(place)}")
     for one in found:
         if not is_utf8(one):
-            msg = f"cannot read {os.fsencode(one)!r}: its name is not UTF-8, which Polars needs; rename it"
-            raise RecframeError(msg)
+            name = repr(os.fsencode(one)).removeprefix("b")
+            raise RecframeError(
+                f"cannot read {name}: its name is not UTF-8, which Polars needs; rename it"
+            )
     return found
 
 

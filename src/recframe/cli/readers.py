@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -53,7 +53,7 @@ class Part:
 
     def renamed(self, names: Mapping[str, str]) -> Part:
         """Return it with columns under other names; what had such a name before is left out."""
-        left_out = names.values() - names.keys()
+        left_out = {*names.values()} - names.keys()
         rows = self.rows.drop(left_out, strict=False).rename(names, strict=False)
         kept = (name for name in self.written if name not in left_out)
         return replace(self, rows=rows, written=[names.get(name, name) for name in kept])
@@ -191,13 +191,12 @@ def _arrow(place: str) -> pl.LazyFrame:
 
 def _json(place: str, kind: str, of_users: Callable[[Any], pl.DataFrame]) -> Part | None:
     """Return the rows of a JSON file: one in each line, a list of them, or a dictionary of users' items."""
-    in_lines = pl.scan_ndjson(escaped(place), infer_schema_length=None)
-    if kind != JSON[0]:
-        return _as_written(place, in_lines)
-    try:
-        frame = pl.read_json(place, infer_schema_length=None)
-    except pl.exceptions.ComputeError:
-        return _as_written(place, in_lines)
+    frame: pl.DataFrame | None = None
+    if kind == JSON[0]:
+        with suppress(pl.exceptions.ComputeError):
+            frame = pl.read_json(place, infer_schema_length=None)
+    if frame is None:
+        return _as_written(place, pl.scan_ndjson(escaped(place), infer_schema_length=None))
     is_dictionary = frame.height == 1 and all(dtype.is_nested() for dtype in frame.dtypes)
     if not is_dictionary:
         return _as_written(place, frame.lazy())
