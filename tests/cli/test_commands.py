@@ -236,9 +236,8 @@ METHODS = [
     "track",
     "report",
     "require",
-    "explain",
 ]
-UNNAMED = {"self", "tidy", "raises", "requirements", "metric", "profiles", "k"}
+UNNAMED = {"self", "tidy", "raises", "requirements", "k"}
 """Arguments of methods that are no options everywhere: arguments, and cut-offs of requirements."""
 
 

@@ -152,7 +152,7 @@ def test_a_gate_is_a_table_and_a_line():
     assert result.stderr == "requirements are not met in 1 of 3 rows (fails 1)\n"
     assert run("require", *FILES, "hit_rate@1 >= 0.3").stderr == "holds 2\n"
     written = run("require", *FILES, "hit_rate@1 >= 0.7", "-o", "result.csv")
-    assert "  pop    hit_rate@1 >= 0.7  fails  0.5000  0.7000" in written.stderr
+    assert " pop    hit_rate@1 >= 0.7  fails  0.5000  0.7000" in written.stderr
 
 
 @pytest.mark.parametrize("stored", ["last.json", "last.csv", "last.parquet"])
@@ -188,18 +188,17 @@ def test_a_model_that_is_gone_fails():
 @pytest.mark.parametrize(
     ("rows", "asked", "said"),
     [
-        (0, (), "nothing was judged of 'hit_rate@1 >= 0.3': no model and no segment has a row for it"),
-        (None, ("--min-users", "101"),
-         "nothing was judged of 'hit_rate@1 >= 0.3': no row has 101 users with a value; requirements are"),
+        (0, (), "requirements are not met in 1 of 1 rows (missing 1)\n"),
+        (None, ("--min-users", "101"), "requirements are not met in 2 of 2 rows (open 2)\n"),
     ],
-)  # fmt: skip
+)
 def test_a_gate_that_judged_nothing_has_its_table_and_a_status_of_failure(rows, asked, said):
     LISTS.head(rows if rows is not None else len(LISTS)).write_parquet("lists.parquet")
     command = ("require", *FILES, "hit_rate@1 >= 0.3", *asked)
 
     result = run(*command)
     assert result.exit_code == 1
-    assert said in result.stderr
+    assert result.stderr.endswith(said)
     assert result.stdout.split()[:3] == ["model", "requirement", "state"]
 
 
@@ -239,7 +238,7 @@ def test_what_is_asked_wrong_is_said_in_words_of_the_shell(asked, said):
     [
         (
             "power", ("--baseline", "pop", "--wanted", "0.05"),
-            "model baseline metric users_needed wanted detectable detectable_relative value std n_users",
+            "model baseline metric users_needed wanted detectable detectable_relative baseline_value std n_users",
             {"wanted": "+5.0%", "model": "svd"},
         ),
         (

@@ -87,15 +87,8 @@ def scanned(paths: Paths, options: Options) -> Frames:
         if is_twice and name == "truth":
             continue
         files.lay_down(path)
-        source = Source(name, path, options)
-        table = tables[name] = source.table()
-        roles[name] = source.roles(is_judged=is_judged)
-        for column in roles[name].keys() & table.lacking:
-            msg = (
-                f"{table.lacking[column]!r} has no column {column!r}, which other files of {path!r} have; give files of "
-                "the same columns"
-            )
-            raise RecframeError(msg)
+        source = Source(name, path, options, is_judged)
+        tables[name], roles[name] = source.table(), source.roles()
     frames = typed(tables, roles)
     if is_twice and "truth" in paths:
         frames["truth"] = frames["recs"]
@@ -144,6 +137,8 @@ class Source:
     name: str
     path: str
     options: Options
+    is_judged: bool
+    """Whether lists have the relevance of their items."""
 
     def column(self, role: str) -> str:
         """Return the name of a role's column in all files."""
@@ -154,14 +149,14 @@ class Source:
         of_files = self.options.get(name) or {}
         return of_files.get(self.name, of_files.get(""))
 
-    def roles(self, *, is_judged: bool) -> dict[str, Role]:
-        """Return the roles of the columns that the call reads; judged lists have the relevance of their items."""
+    def roles(self) -> dict[str, Role]:
+        """Return the roles of the columns that the call reads."""
         columns = columns_of(self.options)
         ids, numbers = ["user", "item"], list[str]()
         if self.name in RANKED:
             ids += [role for role in ("model", "training") if role in columns]
             numbers += ["rank", "score"]
-        if is_judged or self.name in LIKED:
+        if self.is_judged or self.name in LIKED:
             numbers += ["relevance", "propensity"]
         if self.name == "users" and "weight" in columns:
             numbers += ["weight"]
@@ -178,6 +173,12 @@ class Source:
         form = Form(**{name: value for name, value in given.items() if value is not None})
         of_users = rf.from_truth if self.name in LIKED else rf.from_lists
         table = self._renamed(table_of(self.path, files.places(self.path), form, of_users))
+        for column in self.roles().keys() & table.lacking:
+            msg = (
+                f"{table.lacking[column]!r} has no column {column!r}, which other files of {self.path!r} have; give files of "
+                "the same columns"
+            )
+            raise RecframeError(msg)
         return self._in_long_form(table) if self.name in LIKED | RANKED else table
 
     def _renamed(self, table: Table) -> Table:
@@ -216,37 +217,21 @@ class Source:
         item, schema = self.column("item"), table.schema
         lists = item if item in schema else f"{item}s"
         is_nested = isinstance(schema.get(lists), pl.List | pl.Array)
-        mark = None if is_nested else self.option("lists_separator")
-        orders = [self.column(role) for role in ("rank", "score")]
+        mark = None if is_nested else self._mark(table, lists)
         if not is_nested and mark is None:
-            if self.name == "recs" and schema.get(lists) == pl.String and not {*orders} & {*schema}:
-                msg = (
-                    f"{self.path!r} has no column {orders[0]!r}. It has {listed(schema)}. Name the column of the ranks or of "
-                    f"the scores: --columns rank=NAME or --columns score=NAME; where each text of {lists!r} is a list, such as "
-                    "'a b c', say what separates its ids: --lists-separator ' '"
-                )
-                raise RecframeError(msg)
-            return table
-        if lists not in schema:
+            self._check_order(schema, lists)
             return table
         names: dict[str, Any] = {"user": self.column("user"), "item": item}
         read: Any = rf.from_lists
         if self.name in LIKED:
-            read = rf.from_truth
-            names["relevance"] = columns_of(self.options).get("relevance")
-        elif orders[0] in schema:
-            msg = (
-                f"{self.path!r} has a rank {orders[0]!r} in each row, so that it has no lists in text; say which file has: "
-                "--lists-separator truth=' '"
-            )
-            raise RecframeError(msg)
+            read, number = rf.from_truth, "relevance"
+            names[number] = columns_of(self.options).get(number)
         else:
-            names["score"] = orders[1]
+            number = "score"
+            names[number] = self.column(number)
         with noted(), reading_of(table.path, table.parts):
-            number = self.column("relevance" if self.name in LIKED else "score")
-            rows = table.rows
-            if mark is not None:
-                rows = _cut(table, lists, (number, f"{number}s"), mark)
+            numbers = (self.column(number), f"{self.column(number)}s")
+            rows = table.rows if mark is None else _cut(table, (lists, *numbers), mark)
             # the first rows show what a LazyFrame does not, such as a user with two lists
             read(rows.head(ROWS).collect(), **names)
         long = read(rows, **names)
@@ -257,29 +242,57 @@ class Source:
         texts = [name for name in dtypes if name in written and dtypes[name] == pl.String]
         return replace(table, parts=[Part(table.path, long, texts)])
 
+    def _check_order(self, schema: pl.Schema, lists: str) -> None:
+        """Reject recommendations whose items are text without ranks or scores, which may be lists."""
+        orders = [self.column(role) for role in ("rank", "score")]
+        if self.name == "recs" and schema.get(lists) == pl.String and not {*orders} & {*schema}:
+            msg = (
+                f"{self.path!r} has no column {orders[0]!r}. It has {listed(schema)}. Name the column of the ranks or of "
+                f"the scores: --columns rank=NAME or --columns score=NAME; where each text of {lists!r} is a list, such as "
+                "'a b c', say what separates its ids: --lists-separator ' '"
+            )
+            raise RecframeError(msg)
 
-def _cut(table: Table, lists: str, numbers: Iterable[str], mark: str) -> pl.LazyFrame:
-    """Return a table whose lists in text are list columns: of the items, and of numbers beside them.
+    def _mark(self, table: Table, lists: str) -> str | None:
+        """Return the text between the ids of lists in text, None for a table with a row for each item."""
+        mark: str | None = self.option("lists_separator")
+        if mark is None or lists not in table.schema:
+            return None
+        if self.name in RANKED and self.column("rank") in table.schema:
+            msg = (
+                f"{self.path!r} has a rank {self.column('rank')!r} in each row, so that it has no lists in text; say which "
+                "file has: --lists-separator truth=' '"
+            )
+            raise RecframeError(msg)
+        column = pl.col(lists).cast(pl.String)
+        first = table.rows.select(column).head(ROWS).collect()[lists].drop_nulls()
+        in_brackets = first.filter(first.str.contains(IN_BRACKETS))
+        if len(in_brackets):
+            msg = (
+                f"column {lists!r} of {table.path!r} holds {short(in_brackets[0])}, a list in brackets, where text with "
+                f"{mark!r} between ids is expected; write list columns to Parquet or NDJSON"
+            )
+            raise RecframeError(msg)
+        if first.is_empty() or first.str.contains(mark, literal=True).any():
+            return mark
+        if self.name in RANKED:
+            note(
+                f"no text of the column {lists!r} has {mark!r} in it, so each list has one item, such as {short(first[0])!r}; "
+                "--lists-separator takes the text between two ids"
+            )
+            return mark
+        # users often like a single item, in a list or in a row
+        return None if lists == self.column("item") else mark
+
+
+def _cut(table: Table, names: Iterable[str], mark: str) -> pl.LazyFrame:
+    """Return a table whose lists in text are list columns, of the items and of numbers of theirs.
 
     White space separates once; of another mark, nothing between two is a missing item, which keeps its place.
     """
-    first = (
-        table.rows.select(pl.col(lists).cast(pl.String)).head(ROWS).collect()[lists].drop_nulls()
-    )
-    in_brackets = first.filter(first.str.contains(IN_BRACKETS))
-    if len(in_brackets):
-        msg = (
-            f"column {lists!r} of {table.path!r} holds {short(in_brackets[0])}, a list in brackets, where text with {mark!r} "
-            "between ids is expected; write list columns to Parquet or NDJSON"
-        )
-        raise RecframeError(msg)
-    if len(first) and not first.str.contains(mark, literal=True).any():
-        note(
-            f"no text of the column {lists!r} has {mark!r} in it, so each list has one item, such as {short(first[0])!r}; "
-            "--lists-separator takes the text between two ids"
-        )
     value = pl.element().str.strip_chars()
     values = pl.when(value != "").then(value) if mark.strip() else value.filter(value != "")
+    lists, *numbers = names
     text = pl.col(lists, *(name for name in numbers if table.schema.get(name) == pl.String))
     bare = text.cast(pl.String).str.strip_chars().replace("", None)
     return table.rows.with_columns(bare.str.split(mark).list.eval(values))

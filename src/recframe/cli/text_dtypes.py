@@ -92,9 +92,13 @@ TIMES = (
     Way(_boolean),
     Way(lambda text: text.str.to_date("%Y-%m-%d", strict=False)),
     *(
-        Way(partial(_time, form=f"%Y-%m-%d{between}%H:%M:%S%.f{zone}"))
-        for zone in ("", "%#z")
-        for between in "T "
+        Way(partial(_time, form=form))
+        for form in (
+            "%Y-%m-%dT%H:%M:%S%.f",
+            "%Y-%m-%d %H:%M:%S%.f",
+            "%Y-%m-%dT%H:%M:%S%.f%#z",
+            "%Y-%m-%d %H:%M:%S%.f%#z",
+        )
     ),
 )
 
@@ -120,12 +124,13 @@ def typed(tables: Mapping[str, Table], roles: Mapping[str, Roles]) -> dict[str, 
     for name in dict.fromkeys(chain.from_iterable(roles.values())):
         if "id" in {of_file.get(name) for of_file in roles.values()}:
             _agree(name, tables, ways)
-    return {
-        title: table.rows.with_columns(
-            way.value(pl.col(name)) for name, way in ways[title].items() if way is not TEXT
-        )
-        for title, table in tables.items()
-    }
+    return {title: _read(table, ways[title]) for title, table in tables.items()}
+
+
+def _read(table: Table, ways: Mapping[str, Way]) -> pl.LazyFrame:
+    """Return the rows of a table, with the values of its texts."""
+    values = (way.value(pl.col(name)) for name, way in ways.items() if way is not TEXT)
+    return table.rows.with_columns(values)
 
 
 def _decided(table: Table, roles: Roles) -> dict[str, Way]:

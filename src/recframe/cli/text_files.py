@@ -103,8 +103,7 @@ def text_file(source: str, form: Form, mark: str) -> TextFile | None:
         between = re.escape(sign)
         is_quoted = re.search(rf'(^|{between})"[^"]*"({between}|$)', line)
         has_quotes = mark in QUOTED_BY or is_quoted is not None
-    quoting = csv.QUOTE_MINIMAL if has_quotes else csv.QUOTE_NONE
-    (found,) = csv.reader([line], delimiter=sign, quoting=quoting)
+    found = next(csv.reader([line], delimiter=sign)) if has_quotes else line.split(sign)
     fields = [field.strip() for field in found]
     names = fields if form.header is None else form.header
     if form.header is not None:
