@@ -90,6 +90,20 @@ def test_a_format_that_an_ending_contradicts_is_one_line(options, said):
 # tables
 
 
+def test_a_null_is_a_group_among_keys_and_nothing_among_results():
+    frame = pl.DataFrame(
+        {
+            "model": ["a", None], "age": [20, None], "metric": ["mrr", "gini"], "baseline": ["b", None],
+            "value": [0.25, None], "value_low": [0.2, None], "value_high": [0.3, None], "level": [1, None],
+            "n": [1_000, None], "verdict": ["better", None], "note": ["few", None],
+        }
+    )  # fmt: skip
+
+    assert [cells[1] for cells in tables.cells_of(frame).values()] == ["null"] * 2 + ["gini"] + [
+        ""
+    ] * 6
+
+
 @pytest.mark.parametrize("command", [("metrics",), ("profiles",)])
 def test_a_row_of_a_list_is_a_line_of_a_pipe(command):
     table = {"metrics": rf.list_metrics(), "profiles": rf.list_profiles()}[command[0]]

@@ -118,8 +118,8 @@ def tabs(text: str) -> str:
             id="columns without names"),
         row("r.csv|t.csv", of(f"\n{R}\n1,13,3\n"), MRR, id="lines without values"),
         # ids
-        row("r.csv|t.qrels", of(truth="1 0 11 1\n2 0 12 1\n", truth_name="t.qrels"), MRR,
-            id="numbers beside qrels"),
+        row("r.tsv|t.qrels", of(tabs(R), "1 0 11 1\n2 0 12 1\n", "r.tsv", "t.qrels"), MRR,
+            id="numbers between tabs beside qrels"),
         row("r.csv|t.parquet", of(truth=LONG[1:, :2], truth_name="t.parquet"), MRR,
             id="numbers beside Parquet"),
         row("r.csv|t.parquet", of(truth=LONG[1:, :2].cast(pl.String), truth_name="t.parquet"), MRR,
@@ -355,6 +355,15 @@ def test_ids_of_another_form_are_noted(recs):
     said = run("evaluate", "r.csv", "t.csv", "-m", "mrr").stderr
 
     assert "note: id_spellings: Ids that differ only by spaces or a trailing `.0`" in said
+
+
+def test_a_file_of_a_header_alone_has_no_rows():
+    write(of("user,item,rank\n"))
+
+    found = run("evaluate", "r.csv", "t.csv", "-m", "mrr", "--format", "csv")
+
+    assert found.stdout == "n_users,mrr\n2,0.0\n"
+    assert "note: no_lists: Lists without a row" in found.stderr
 
 
 def test_several_runs_are_models_by_the_names_of_their_files():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import TypeAlias
 
 import polars as pl
@@ -35,7 +36,9 @@ BREAK = re.compile(r"\n| (?!%|[-+]?\d|\[|x\b)(?<!< )")
 NOTE = "note"
 """The column whose texts stand below a table."""
 SHARES = ("relative", "detectable_relative", "wanted")
-COUNTS = re.compile("n_.*|rows.*|users.*|.*_users")
+COUNTS = re.compile("n|n_.*|rows.*|users.*|.*_users")
+NO_KEYS = {"baseline", "best", "worst", "segment"}
+"""Columns before the results that are no keys."""
 IN_ROWS = {"verdict", "state", "severity", "value", "difference", "gap", "users_needed", NOTE}
 """Columns that stay in the rows where all values are the same."""
 STYLES = {
@@ -61,17 +64,23 @@ def cells_of(frame: pl.DataFrame) -> Columns:
     if NOTE in names and not has_notes:
         names.remove(NOTE)
     columns: Columns = {}
+    keys = {*takewhile(lambda name: not _is_result(name, frame.schema[name]), names)} - NO_KEYS
     for name in names:
         whole = re.sub("_(low|high)$", "", name)
         is_end = f"{whole}_low" in names and f"{whole}_high" in names
         of_number = whole if is_end else name
         if of_number not in columns:
-            columns[of_number] = _cells(frame, of_number)
+            columns[of_number] = _cells(frame, of_number, is_key=name in keys)
     return columns
 
 
-def _cells(frame: pl.DataFrame, name: str) -> list[str]:
-    """Return the cells of a column, which may be an interval alone."""
+def _is_result(name: str, dtype: pl.DataType) -> bool:
+    """Return whether a column is no key of a result's rows."""
+    return name in IN_ROWS or dtype.is_float() or COUNTS.fullmatch(name) is not None
+
+
+def _cells(frame: pl.DataFrame, name: str, *, is_key: bool) -> list[str]:
+    """Return the cells of a column, which may be an interval alone; a null key is a group of its own."""
     none = pl.Series([None] * frame.height, dtype=pl.Float64)
     values = frame.get_column(name, default=none)
     written: Iterable[str]
@@ -85,7 +94,7 @@ def _cells(frame: pl.DataFrame, name: str) -> list[str]:
     elif values.dtype.is_integer() and COUNTS.fullmatch(name):
         written = map(count, values)
     else:
-        absent = "" if name == NOTE else "null"
+        absent = "null" if is_key else ""
         written = (absent if value is None else str(value) for value in values)
     return [_plain(text) for text in written]
 
