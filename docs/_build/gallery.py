@@ -32,7 +32,7 @@ GROUPS = {
         "models": ("The models, the best first", 'rec.plot.models("ndcg@10")'),
         "compare": (
             "Which model is better",
-            'rec.plot.compare("ndcg@10", "recall@10", "novelty@10", baseline="item_neighbours")',
+            'rec.plot.compare("ndcg@10", baseline="item_neighbours")',
         ),
         "tradeoff": (
             "Accuracy against coverage",
@@ -49,7 +49,7 @@ GROUPS = {
         "precision_recall": ("Precision and recall", "rec.plot.precision_recall(k=range(1, 21))"),
     },
     "Items": {
-        "exposure": ("Which items are shown: the long tail", "rec.plot.exposure(k=10)"),
+        "exposure": ("How few items fill the lists", "rec.plot.exposure(k=10)"),
     },
     "Over time": {
         "timeline": (

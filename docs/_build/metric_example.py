@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -25,7 +23,6 @@ SIDES = {
     "reference": "reference",
 }
 """Which frame gives what a fact needs."""
-NULL = "null"
 ORDER = ("truth", "train", "items", "reference")
 
 
@@ -108,20 +105,6 @@ class Example:
         exec("".join(statements), known)  # noqa: S102  our own code, that the page shows
         return repr(eval(last, known))  # noqa: S307  likewise
 
-    def values(self, metrics: Iterable[Metric[...]], **options: Any) -> list[str]:
-        """Return the values of several metrics of the example, as text; of groups, one after another."""
-        asked = [*metrics]
-        found = quietly(lambda: self.rec(**options).evaluate(*asked, by=self.by))
-        values = [shown(found, str(one), self.by) for one in asked]
-        if NULL in values and "truth" not in self.sides:
-            # NOTE: what a parameter needs is not always in what the metric's facts need, as with target="relevant".
-            return replace(self, more=(*self.more, "truth")).values(asked, **options)
-        return values
-
-    def having(self, metric: Metric[...]) -> Example:
-        """Return the example of another metric."""
-        return replace(self, metric=metric)
-
 
 GIVEN: dict[str, dict[str, Any]] = {"corrected": {"n_items": 300, "n_negatives": 4}}
 """Parameters whose defaults are not those of so small a shop."""
@@ -132,23 +115,3 @@ def example_of(metric: Metric[...]) -> Example:
     given: Any = metric
     metric = given(**GIVEN.get(metric.name, {}))
     return Example(metric @ shop.K, shop.ALL if is_of_segment(metric @ shop.K) else (shop.ME,))
-
-
-def quietly(ask: Any) -> Any:
-    """Return what a question gives, without the warnings that so small a shop has."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rf.RecframeWarning)
-        return ask()
-
-
-def shown(found: pl.DataFrame, name: str, by: str | None) -> str:
-    """Return the value in a result, or those of its groups, one after another."""
-    if by is None:
-        return number(found[name].item())
-    groups = found.select(by, name).iter_rows()
-    return ", ".join(f"{group} {number(value)}" for group, value in groups) or "no rows"
-
-
-def number(value: float | None) -> str:
-    """Return a value as the pages have it, with four decimals at most."""
-    return NULL if value is None else f"{value:.4f}".rstrip("0").rstrip(".")

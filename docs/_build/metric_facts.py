@@ -1,13 +1,10 @@
-"""What a metric is at a glance, and its empty cases, asked of recframe."""
+"""What a metric is at a glance."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
-import metric_shop as shop
-import polars as pl
-from metric_example import Example, number, quietly, shown
+from metric_example import Example
 from metric_text import code, table
 
 from recframe.evaluation.required_columns import is_of_segment
@@ -22,8 +19,6 @@ FRAMES = {
     "catalogue": "`items=` for the catalogue (or `train=`, for its items)",
     "reference": "`reference=`",
 }
-NEW = "zoe"
-"""The user of the empty cases."""
 
 
 def glance(example: Example) -> str:
@@ -122,84 +117,3 @@ def _runs(example: Example) -> str:
     if {Level.ALONG, Level.ALONG_ALL} & levels:
         told += "; not in parts, as it compares each list with the others"
     return told
-
-
-@dataclass(frozen=True)
-class Case:
-    """A user of whom there is nothing to measure: their rows in each frame."""
-
-    title: str
-    recs: str
-    truth: dict[str, int]
-    train: str
-
-
-CASES = {
-    "truth": [
-        Case("relevant items, and no list", "", {"A": 1}, "A"),
-        Case("a list, and nothing relevant in the truth", "AB", {"A": 0, "B": 0}, "A"),
-        Case("a list, and no row in the truth", "AB", {}, "A"),
-    ],
-    "train": [Case("a list, and no row in `train`", "AB", {"A": 1}, "")],
-    "items": [Case("a list of items that `items` does not have", "XY", {"X": 1}, "A")],
-    "reference": [Case("a list, and none in the reference", "AB", {"A": 1}, "A")],
-}
-"""By the frame that makes them a case."""
-NO_LIST = Case("no list", "", {}, "A")
-
-
-def empty(example: Example) -> str:
-    """Return a table of what comes out where there is nothing to measure."""
-    k = example.metric.k
-    if len(example.users) > 1:
-        rows = [
-            ("one user alone", _value(example, (shop.ME,))),
-            ("no lists at all", _value(example, ())),
-        ]
-        return table(["the segment has", f"value, k = {k}"], rows)
-    asked = [one for side in example.sides for one in CASES[side]]
-    own = quietly(lambda: example.rec.evaluate(example.metric, support=True))
-    alone = own[f"n {example.metric}"].item()
-    without = [] if example.needs.reads_relevance else [NO_LIST]
-    rows = [(one.title, *_of_user(example, one, alone)) for one in [*without, *asked]]
-    rows.append(("nobody is counted", _value(example, ()), "`n_users` is 0"))
-    return table(["a user has", f"value, k = {k}", "in the mean"], rows)
-
-
-def _value(example: Example, users: tuple[str, ...]) -> str:
-    """Return the value over some users' lists, or nobody's."""
-    sides = {side: example.frame(side) for side in example.sides}
-    kept = {
-        side: frame.filter(pl.col("user").is_in(users)) if side in {"truth", "reference"} else frame
-        for side, frame in sides.items()
-    }
-    recs = example.frame("recs").filter(pl.col("user").is_in(users))
-    found = quietly(lambda: recs.rec(**kept).evaluate(example.metric, by=example.by))
-    return shown(found, str(example.metric), example.by)
-
-
-def _of_user(example: Example, case: Case, alone: int) -> tuple[str, str]:
-    """Return the value of a user beside the example's own, and whether they are in the mean of more than those."""
-    name = str(example.metric)
-    rec = _with(example, case)
-    each = quietly(lambda: rec.evaluate(example.metric, by="user").filter(user=NEW))
-    both = quietly(lambda: rec.evaluate(example.metric, support=True))
-    counted = both[f"n {name}"].item() > alone
-    value = number(each[name].item()) if each.height else "no row"
-    return value, "yes" if counted else "no"
-
-
-def _with(example: Example, case: Case):  # noqa: ANN202  what `.rec` is, which depends on the frame
-    """Return the example's frames with one more user."""
-    rows = {
-        "recs": {"item": [*case.recs], "rank": [*range(1, len(case.recs) + 1)]},
-        "truth": {"item": [*case.truth], "relevance": [*case.truth.values()]},
-        "train": {"item": [*case.train]},
-    }
-    frames = {}
-    for side in ("recs", *example.sides):
-        frames[side] = example.frame(side)
-        if side in rows and rows[side]["item"]:
-            more = pl.DataFrame({"user": [NEW] * len(rows[side]["item"]), **rows[side]})
-            frames[side] = pl.concat([frames[side], more], how="vertical_relaxed")
-    return frames.pop("recs").rec(**frames)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import re
 from collections.abc import Sequence
 
-from recframe.metrics.language.definition import Definition
+from recframe.metrics.language.definition import Definition, Metric
+from recframe.metrics.language.registry import registered
 
 USE = "Use it "
 """How the paragraph of a docstring begins that says when to use the metric, and when not."""
@@ -21,7 +21,6 @@ FIELD = {
 """The field's names of metrics that are not simply their words."""
 BELOW = "<br>"
 """What parts a cell of a table into lines."""
-SENTENCES = re.compile(r"(?<=[^.]\.) (?=[A-Z0-9`\"|√Σ])")
 
 
 def code(text: str) -> str:
@@ -96,6 +95,6 @@ def page_of(definition: Definition) -> str:
     return f"{first.partition(';')[0].rstrip('.')}."
 
 
-def sentences(texts: Sequence[str]) -> list[str]:
-    """Return the sentences of some paragraphs."""
-    return [one for text in texts for one in SENTENCES.split(text)]
+def own_metrics() -> dict[str, Metric[...]]:
+    """Return the metrics that have a page, those of recframe itself."""
+    return {name: one for name, one in registered().items() if one.definition.builtin}

@@ -1,4 +1,4 @@
-"""A page for each metric, its picture, and an index by family: all of it made from the registry, nothing by hand."""
+"""A page for each metric, and an index by family: all of it made from the registry, nothing by hand."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ from itertools import groupby
 
 import metric_facts
 import metric_libraries
-import metric_near
 import metric_parameters
 import metric_shop as shop
-from metric_drawing import Drawing
 from metric_example import SIDES, Example, example_of
-from metric_formula import lines_of
-from metric_pictures import picture
 from metric_text import (
     BELOW,
     code,
+    own_metrics,
     page_of,
     prose_of,
     sentence_of,
@@ -33,47 +30,38 @@ from recframe.profiles.switches import POLICIES
 
 INTRODUCTION = (
     'Every metric is a method of `.rec`, a string and an object: `df.rec.ndcg(k=10)`, `"ndcg@10"`, `rf.ndcg @ 10`. '
-    "Each page has the formula, an example with its picture, what every parameter changes, the empty cases, and which "
-    "library's number it is."
+    "Each page has the formula, an example, its parameters, and which profiles have it."
 )
 NAMES = re.compile(r"(?<!\[)`([a-z_]+)`")
 
 
 def pages() -> dict[str, str]:
-    """Return the pages and pictures of all metrics, by their paths on the site."""
-    found = {"metrics/index.md": index()}
-    for name, metric in metric_near.shown().items():
-        drawn = picture(example_of(metric))
-        found[f"metrics/{name}.md"] = page(metric, drawn)
-        found[f"metrics/{name}.svg"] = drawn.svg
-    return found
+    """Return the pages of all metrics, by their paths on the site."""
+    each = {f"metrics/{name}.md": page(metric) for name, metric in own_metrics().items()}
+    return {"metrics/index.md": index()} | each
 
 
-def page(metric: Metric[...], drawn: Drawing) -> str:
-    """Return the page of a metric, with its picture."""
+def page(metric: Metric[...]) -> str:
+    """Return the page of a metric."""
     definition, example = metric.definition, example_of(metric)
     told = [sentence_of(definition), _linked(use_of(definition), definition.name)]
     parts = [f"# {title_of(metric.name)}", *told, metric_facts.glance(example)]
-    for title, text in _sections(definition, example, drawn):
+    for title, text in _sections(definition, example):
         parts += [f"## {title}", text]
     return "\n\n".join(parts) + "\n"
 
 
-def _sections(
-    definition: Definition, example: Example, drawn: Drawing
-) -> Iterator[tuple[str, str]]:
+def _sections(definition: Definition, example: Example) -> Iterator[tuple[str, str]]:
     yield "Formula", _formula(definition)
-    yield "Worked example", _worked(example, drawn)
-    yield "Parameters", metric_parameters.section(example)
-    yield "Empty cases", metric_facts.empty(example)
-    yield "In other libraries", metric_libraries.section(example)
-    yield "See also", metric_near.section(example.metric)
+    yield "Worked example", _worked(example)
+    yield "Parameters", metric_parameters.section(definition)
+    yield "In other libraries", metric_libraries.section(example.metric)
     yield "Source", source_of(definition) or "None: it is a plain count."
 
 
 def _formula(definition: Definition) -> str:
     """Return the formula, what its symbols are, and what the docstring says."""
-    told = [f"$$\n{line}\n$$" for line in lines_of(definition)]
+    told = [f"$$\n{line}\n$$" for line in filter(None, definition.latex.split("\n"))]
     if definition.formula.partition(",")[0] not in " ".join(prose_of(definition)):
         told.append(f"In plain text: {definition.formula}.")
     if symbols := symbols_of(definition):
@@ -86,31 +74,22 @@ def _formula(definition: Definition) -> str:
 
 def _linked(text: str, own: str) -> str:
     """Return a text that links the metrics it names."""
-    known = metric_near.shown().keys() - {own}
+    known = own_metrics().keys() - {own}
     return NAMES.sub(lambda one: f"[{one[0]}]({one[1]}.md)" if one[1] in known else one[0], text)
 
 
-def _worked(example: Example, drawn: Drawing) -> str:
-    """Return the picture, the code and what it shows."""
+def _worked(example: Example) -> str:
+    """Return the code and what it shows."""
     who = f"{shop.ME}'s list" if len(example.users) == 1 else "three users' lists"
-    name = example.metric.name
     head = f"{who[0].upper()}{who[1:]}, cut at k = {shop.K}."
-    if example.by is None:
-        head += " *value at r* is what the metric is with a cut-off there."
-    return "\n\n".join(
-        [
-            head,
-            "\n".join(f"![{drawn.said}]({name}.svg#only-{theme})" for theme in ("light", "dark")),
-            f"```python\n{example.code}\n```",
-            f"```text\n{example.output}\n```",
-        ]
-    )
+    code = f"```python\n{example.code}\n```"
+    return "\n\n".join([head, code, f"```text\n{example.output}\n```"])
 
 
 def index() -> str:
     """Return the index of all metrics, family by family, and the options that hold for every one."""
     parts = ["# Metrics", INTRODUCTION]
-    metrics = metric_near.shown().values()
+    metrics = own_metrics().values()
     order = [*dict.fromkeys(one.definition.family for one in metrics)]
     sorted_by_family = sorted(metrics, key=lambda one: order.index(one.definition.family))
     for family, members in groupby(sorted_by_family, key=lambda one: one.definition.family):
@@ -141,8 +120,8 @@ def _options() -> str:
     """Return the policies that hold for metrics of all kinds, with what their values mean."""
     rows = [
         [code(_option(name, value)), words.format(value="t", where="")]
-        for name, switch in POLICIES.items()
-        for value, words in switch.says.items()
+        for name, meanings in POLICIES.items()
+        for value, words in meanings.items()
     ]
     return "\n\n".join(
         [

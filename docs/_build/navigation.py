@@ -15,7 +15,7 @@ import recframe as rf
 
 SECTIONS: dict[str, list[Any]] = {
     "Start": [
-        *("index.md", "start.md", "ways_in.md", "gallery.md", "questions.md"),
+        *("index.md", "start.md", "ways_in.md", "which_metric.md", "gallery.md", "questions.md"),
         {"Notebooks": ["notebooks/"]},
     ],
     "How to": [

@@ -5,13 +5,10 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
 import docstrings
 import gallery
-import navigation
-import project
 
 import public_api
 import readme
@@ -21,8 +18,6 @@ from recframe.api.splits import Split, Splits
 
 NARROW = 76
 """A call that is longer has a line for each argument."""
-MOST = 8
-"""Pages that are named on the page of a method."""
 GROUPS = {
     "Frames in": ["rec", "frame", "register"],
     "Several models": ["fuse"],
@@ -166,31 +161,10 @@ def splits() -> dict[str, str]:
 
 
 def _own_page(name: str, of: Any, *more: str) -> str:
-    """Return the page of a method, with the pages that call it."""
-    parts = [f"# `{name}`", _called(name, of), docstrings.as_markdown(_doc(of), _names(of)), *more]
-    if used := _used(name):
-        parts += ["## On other pages", used]
-    return _page(parts)
-
-
-def _used(name: str) -> str:
-    """Return links to the pages written by hand that call a method, those that do it most first."""
-    calls = re.compile(rf"\b{re.escape(name)}\(")
-    found = {path: calls.findall(text) for path, text in _written().items()}
-    order = sorted((path for path in found if found[path]), key=lambda path: -len(found[path]))
-    lines = [f"- [{navigation.title_of(_written()[path])}](../../{path})" for path in order[:MOST]]
-    return "\n".join(lines)
-
-
-@cache
-def _written() -> dict[str, str]:
-    """Return the pages on tasks and ideas, by their paths."""
-    return {
-        path.relative_to(project.DOCS).as_posix(): path.read_text(encoding="utf-8")
-        for folder in ("how_to", "concepts", ".")
-        for path in sorted((project.DOCS / folder).glob("*.md"))
-        if path.name != "index.md"
-    }
+    """Return the page of a method."""
+    return _page(
+        [f"# `{name}`", _called(name, of), docstrings.as_markdown(_doc(of), _names(of)), *more]
+    )
 
 
 def results() -> str:

@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import benchmark_charts
 import keywords
 import links
 import listings
@@ -22,7 +21,7 @@ AT_THE_ROOT = {
 
 
 def pages() -> dict[str, Any]:
-    """Return every page and picture that is gathered or made, by its path on the site."""
+    """Return every page that is gathered or made, by its path on the site."""
     written = by_hand()
     made = generated()
     if twice := written.keys() & made.keys():
@@ -71,9 +70,8 @@ def assets() -> dict[str, Path]:
 
 
 def _page(name: str, text: str) -> str:
-    """Return a page with its charts, without comments, its examples as code that can be pasted and what it shows."""
+    """Return a page without comments, its examples as code that can be pasted and what it shows."""
     text = keywords.shown(name, text)
-    text = re.sub(r"<!-- chart: (\w+) -->", lambda found: benchmark_charts.shown(found[1]), text)
     return listings.outside_code(
         listings.to_paste(text), lambda part: re.sub(r"<!--.*?-->\n?", "", part, flags=re.DOTALL)
     )

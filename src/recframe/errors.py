@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import os
 import re
@@ -11,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
-from functools import reduce
 
 import polars as pl
 
@@ -153,7 +153,8 @@ def warn(message: str) -> None:
     """Warn at the line that called recframe, however deep inside it this is."""
     if _is_silent.get():
         return
-    here = os.path.dirname(__file__) + os.sep  # noqa: PTH120  the form that code objects have
+    # in the form that code objects have; a cached property calls us by a function of functools
+    here = (os.path.dirname(__file__) + os.sep, functools.__file__)  # noqa: PTH120
     level, frame = 1, sys._getframe()  # noqa: SLF001  the documented way to see one's callers without reading their files
     while frame.f_back is not None and frame.f_code.co_filename.startswith(here):
         level, frame = level + 1, frame.f_back
@@ -274,7 +275,7 @@ def worded(*parts: str | pl.Expr) -> pl.Expr:
     expressions = [
         pl.lit(part) if isinstance(part, str) else part.cast(pl.String) for part in parts
     ]
-    return reduce(operator.add, expressions)
+    return functools.reduce(operator.add, expressions)
 
 
 def sentence(statement: str, close: str) -> str:

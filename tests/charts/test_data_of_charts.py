@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -12,13 +11,10 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from charts_asked import channels, parts
 from frame_kinds import KINDS, sharp_and_thorough
 from planted_shop import shop
-from recframe.charts.list_charts import lorenz
 
 SHOP = shop(n=120)
-TRAIN = pl.DataFrame({"user": [1, 2, 3, 3], "item": [0, 0, 0, 5]})
 each_kind = pytest.mark.parametrize("kind", sharp_and_thorough(KINDS), ids=str)
 # whose numbers are those of a method, which other tests ask of every kind of frame
 others = {one.name for one in KINDS} - {"polars"}
@@ -37,7 +33,7 @@ def values(frame: pl.DataFrame, *columns: str) -> list[Any]:
 
 @each_kind
 def test_a_curve_has_the_values_and_intervals_of_summarize(kind):
-    data = bound(kind).plot.curve("ndcg", k=KS, level=0.9).data
+    data = bound(kind).plot.curve("ndcg", k=KS, level=0.9).data.sort("model", "k")
     found = bound().summarize("ndcg", k=KS, level=0.9)
 
     assert data["model"].to_list() == found["model"].to_list()
@@ -48,7 +44,6 @@ def test_a_curve_has_the_values_and_intervals_of_summarize(kind):
 
 OF_CLUSTERS = {
     "curve": (lambda plot, **more: plot.curve("ndcg", k=KS, **more), {"k": KS}),
-    "curves": (lambda plot, **more: plot.curve("ndcg", k=KS, by="age", **more), {"k": KS, "by": "age"}),
     "segments": (lambda plot, **more: plot.segments("ndcg", by="age", **more), {"by": "age"}),
 }  # fmt: skip
 
@@ -75,31 +70,12 @@ def test_the_other_charts_of_intervals_take_clusters_too():
     plot = rec.plot
     ndcg = values(rec.summarize("ndcg@3", **options), "value_low", "value_high")
 
-    assert plot.tradeoff("ndcg@3", "mrr", **options).data.select("x_low", "x_high").rows() == ndcg
-    told = " ".join(plot.compare("ndcg@3", **options).to_dict()["title"]["subtitle"])
-    assert "intervals at 90% (users in clusters, by household), each by itself" in told
-
-
-def test_curves_by_segment_have_the_values_and_intervals_of_summarize():
-    rec = bound()
-    data = rec.plot.curve("ndcg", k=KS, by="country").data.sort("place", "model", "k")
-    found = rec.summarize("ndcg", k=KS, by="country").with_columns(
-        k=pl.col("metric").str.extract(r"@(\d+)$").cast(pl.Int64)
+    drawn = plot.tradeoff("ndcg@3", "mrr", **options).data.sort("model")
+    assert drawn.select("low", "high").rows() == ndcg
+    told = " ".join(
+        plot.compare("ndcg@3", baseline="old", **options).to_dict()["title"]["subtitle"]
     )
-    found = found.sort("country", "model", "k", nulls_last=True)
-
-    assert data["segment"].to_list() == found["country"].fill_null("(none)").to_list()
-    columns = ["model", "k", "value", "value_low", "value_high", "n_users"]
-    drawn = data.select("model", "k", "value", "low", "high", "n_users").rows()
-    assert drawn == [
-        (*row[:2], *map(approximately, row[2:])) for row in found.select(columns).rows()
-    ]
-    grouped = rec.group_by("country").plot.curve("ndcg", k=KS).data.sort("place", "model", "k")
-    assert_frame_equal(grouped, data)
-
-
-def approximately(value: Any) -> Any:
-    return pytest.approx(value, abs=ABS)
+    assert "intervals at 90% (users in clusters, by household), each by itself" in told
 
 
 @each_kind_thoroughly
@@ -136,36 +112,30 @@ def test_segments_bound_before_are_drawn_and_two_columns_stand_together():
 
 
 @each_kind
-def test_a_distribution_counts_users_values_in_bins_and_the_zeros_apart(kind):
-    chart = bound(kind).plot.distribution("ndcg@5", bins=4)
+def test_a_distribution_counts_users_values_in_bins_and_those_with_0(kind):
+    data = bound(kind).plot.distribution("ndcg@5", bins=4).data
     users = bound().evaluate("ndcg@5", by="user")
-    # (a, b], as the sentence below the title says
+    # (a, b], but the first, which has both ends
     binned = Counter(
-        (model, math.ceil(value * 4 - 1e-9)) for model, _, value in users.rows() if value > 0
+        (model, max(math.ceil(value * 4 - 1e-9), 1)) for model, _, value in users.rows()
     )
     none = Counter(model for model, _, value in users.rows() if value == 0)
 
-    zeros, above = chart.vconcat[0].data, chart.vconcat[1].data
-    assert {row["model"]: row["n"] for row in zeros.to_dicts()} == none
-    assert {row["model"]: row["share"] for row in zeros.to_dicts()} == {
+    assert dict(data.select("model", "zeros").unique().rows()) == {
         model: count / 120 for model, count in none.items()
     }
-    found = {
-        (row["model"], round(row["high"] * 4)): row["n"] for row in above.to_dicts() if row["n"]
-    }
-    assert found == binned
+    rows = data.to_dicts()
+    assert {(row["model"], round(row["high"] * 4)): row["n"] for row in rows} == binned
+    assert all(row["share"] == row["n"] / 120 for row in rows)
 
 
 def test_bins_of_a_metric_without_an_end_run_over_its_values():
-    # 3 hits and 1 hit: the bins are (0, 1.5] and (1.5, 3]
+    # 3 hits and 1 hit: the bins are [0, 1.5] and (1.5, 3]
     frame = pl.DataFrame(
         {"user": [1, 1, 1, 2], "item": [1, 2, 3, 1], "rank": [1, 2, 3, 1], "relevance": 1}
     )
-    above = frame.rec.plot.distribution("n_hits", bins=2).vconcat[1].data
-
-    # the last row is the edge at which a line of steps ends
-    bins = [(0.0, 1.5, 1), (1.5, 3.0, 1), (3.0, 3.0, 0)]
-    assert above.select("low", "high", "n").rows() == bins
+    data = frame.rec.plot.distribution("n_hits", bins=2).data
+    assert data.select("low", "high", "n").rows() == [(0.0, 1.5, 1), (1.5, 3.0, 1)]
 
 
 @each_kind_thoroughly
@@ -179,54 +149,24 @@ def test_differences_are_those_of_compare(kind):
     assert drawn == values(found, *columns)
     assert data["verdict"].to_list() == found["verdict"].to_list()
     margins = [(-0.1 * value, 0.1 * value) for value in found["baseline_value"]]
-    assert data.select("margin_low", "margin_high").rows() == [
-        pytest.approx(one) for one in margins
-    ]
-
-
-def test_each_of_several_metrics_has_a_panel_in_its_own_unit():
-    chart = bound().plot.compare("ndcg@5", "first_rank", baseline="old", margin=0.1)
-    found = bound().compare("ndcg@5", "first_rank", baseline="old", margin=0.1)
-    spec = chart.to_dict()
-
-    columns = ["difference", "difference_low", "difference_high"]
-    assert chart.data.select("difference", "low", "high").rows() == values(found, *columns)
-    assert [one["title"]["text"] for one in spec["vconcat"]] == ["ndcg@5", "first_rank"]
-    titles, turned = [], []
-    for panel in spec["vconcat"]:
-        (x,) = [one for one in channels(panel, "x") if one.get("field") == "low"]
-        titles.append(" ".join(x["title"]))
-        turned.append(x["scale"]["reverse"])
-    assert turned == [False, True]
-    assert titles[0] == "difference in ndcg@5 (right of 0 is better)"
-    assert "lower is better: axis reversed" in titles[1]
-    assert chart.data["margin_high"].to_list() == [
-        pytest.approx(0.1 * value) for value in found["baseline_value"]
-    ]
-
-
-def test_without_a_baseline_each_two_models_have_a_row():
-    frames = {name: SHOP.recs.filter(pl.col("model") == "old").drop("model") for name in "abc"}
-    data = rf.rec(frames, truth=SHOP.truth).plot.compare("mrr").data
-
-    assert data["row"].to_list() == ["b - a", "c - a", "c - b"]
+    assert data.select("beyond", "within").rows() == [pytest.approx(one) for one in margins]
 
 
 @each_kind_thoroughly
 def test_a_tradeoff_has_the_values_and_intervals_of_both_metrics(kind):
-    data = bound(kind).plot.tradeoff("ndcg", "recall", k=5).data
+    data = bound(kind).plot.tradeoff("ndcg", "recall", k=5).data.sort("model")
     found = bound().summarize("ndcg@5", "recall@5")
 
-    for axis, metric in {"x": "ndcg@5", "y": "recall@5"}.items():
+    for end, metric in {"": "ndcg@5", "_y": "recall@5"}.items():
         columns = ["model", "value", "value_low", "value_high"]
         of_metric = found.filter(pl.col("metric") == metric).select(columns).rows()
-        assert data.select("model", axis, f"{axis}_low", f"{axis}_high").rows() == [
+        assert data.select("model", f"value{end}", f"low{end}", f"high{end}").rows() == [
             (name, *(pytest.approx(one) for one in others)) for name, *others in of_metric
         ]
 
 
-def test_the_front_has_what_no_other_beats_in_both():
-    # hits at rank 1 of two users and of none; first_rank is the better the lower it is
+def test_the_front_has_what_no_other_equals_or_beats_in_both():
+    # hits at rank 1 of two users, of none and of one; first_rank is the better the lower it is
     lists = {"best": [1, 1], "late": [2, 2], "mixed": [1, 3]}
     frames = {
         name: pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": ranks})
@@ -234,41 +174,31 @@ def test_the_front_has_what_no_other_beats_in_both():
     }
     rec = rf.rec(frames, truth=pl.DataFrame({"user": [1, 2], "item": [1, 1]}))
 
-    data = rec.plot.tradeoff("hit_rate@1", "first_rank").data
-    assert dict(data.select("model", "best").rows()) == {
-        "best": True,
-        "late": False,
-        "mixed": False,
-    }
-    # hit_rate@1: 1, 0, .5; list_length has no better end
-    assert not rec.plot.tradeoff("hit_rate@1", "list_length").data["best"].any()
+    def behind(x: str, y: str) -> set[str]:
+        return {*rec.plot.tradeoff(x, y).data.filter("hollow")["model"]}
+
+    assert behind("hit_rate@1", "first_rank") == {"late", "mixed"}
     # hit_rate@3 is 1 for all, so that the best in the other is alone
-    data = rec.plot.tradeoff("mrr", "hit_rate@3").data
-    assert dict(data.select("model", "best").rows()) == {
-        "best": True,
-        "late": False,
-        "mixed": False,
-    }
+    assert behind("mrr", "hit_rate@3") == {"late", "mixed"}
+    # list_length has no better end
+    assert behind("hit_rate@1", "list_length") == set()
 
 
 @each_kind_thoroughly
-def test_a_tradeoff_tells_models_apart_as_pareto_does(kind):
+def test_the_front_is_that_of_pareto(kind):
     worse = SHOP.recs.filter(pl.col("model") == "old").with_columns(
         rank=6 - pl.col("rank"), model=pl.lit("turned")
     )
     recs = pl.concat([SHOP.recs, worse])
     rec = kind(recs).rec(truth=kind(SHOP.truth), items=kind(SHOP.items), model="model")
     plain = recs.rec(truth=SHOP.truth, items=SHOP.items, model="model")
-    for x, y, steps in (("mrr@5", "coverage@5", "before"), ("first_rank@5", "mrr@5", "after")):
-        chart = rec.plot.tradeoff(x, y)
-        expected = plain.pareto(x, y).select("model", x, y, "front", "dominated_by").rows()
-        drawn = chart.data.select("model", "x", "y", "state", "dominated_by").rows()
-        assert drawn == [
-            (name, *map(pytest.approx, values), state, by) for name, *values, state, by in expected
+    for x, y in (("mrr@5", "coverage@5"), ("first_rank@5", "mrr@5")):
+        data = rec.plot.tradeoff(x, y).data.sort("model")
+        expected = plain.pareto(x, y).sort("model")
+        drawn = zip(data["model"], data["hollow"], strict=True)
+        assert [*drawn] == [
+            (name, front != "front") for name, front in expected.select("model", "front").rows()
         ]
-        spec = chart.to_dict()
-        (line,) = [one["mark"] for one in parts(spec) if one.get("mark", {}).get("type") == "line"]
-        assert line["interpolate"] == f"step-{steps}"
 
 
 @each_kind_thoroughly
@@ -321,51 +251,25 @@ def test_precision_and_recall_are_those_of_evaluate(kind):
             assert row[name] == pytest.approx(of_model[f"{name}@{row['k']}"], abs=ABS)
 
 
-def area(points: pl.DataFrame) -> float:
-    pairs = points.select("items", "exposure").rows()
-    return sum((x2 - x1) * (y1 + y2) / 2 for (x1, y1), (x2, y2) in pairwise(pairs))
-
-
-@each_kind
-def test_the_lorenz_curve_lies_around_the_gini_of_the_metric(kind):
-    rec = bound(kind, train=kind(TRAIN))
-    chart = rec.plot.exposure(k=5)
-    metrics = ["gini@5", "gini(normalizer=n)@5"]
-    found = bound(train=TRAIN).evaluate(*metrics)
-
-    curve = chart.vconcat[0].layer[1].data
-    for row in found.to_dicts():
-        of_model = curve.filter(pl.col("model") == row["model"])
-        assert of_model["gini"].unique().to_list() == pytest.approx([row["gini@5"]])
-        assert 1 - 2 * area(of_model) == pytest.approx(row["gini(normalizer=n)@5"], abs=1e-3)
-    # of 30 items 28 have no user in train, one has one and one has three
-    train = curve.filter(pl.col("model") == "train").select("items", "exposure").rows()
-    assert train == [(0.0, 0.0), (28 / 30, 0.0), (29 / 30, 0.25), (1.0, 1.0)]
-
-
-def test_exposure_is_that_of_all_lists_whoever_is_in_the_truth():
-    # items 1, 2 and 3 have one place each, of which one is of a user with truth
-    recs = pl.DataFrame({"user": [1, 2, 3], "item": [1, 2, 3], "rank": [1, 1, 1]})
+def test_exposure_is_the_share_of_the_places_that_the_items_shown_most_have():
+    # five places of item 1, three of 2 and one of each of 3 to 14, by users who are not all in the truth
+    items = [1] * 5 + [2] * 3 + [*range(3, 15)]
+    recs = pl.DataFrame({"user": range(20), "item": items, "rank": 1})
     truth = pl.DataFrame({"user": [1], "item": [1]})
 
     for universe in ("truth", "both"):
-        rec = recs.rec(truth=truth, items=pl.DataFrame({"item": [1, 2, 3]}), universe=universe)
-        gini = rec.plot.exposure(k=1).vconcat[0].layer[1].data["gini"]
-        assert gini.unique().to_list() == [rec.evaluate("gini@1")["gini@1"].item()] == [0.0]
+        data = recs.rec(truth=truth, universe=universe).plot.exposure(k=1).data
+        shares = {row["items"]: row["share"] for row in data.to_dicts()}
+        assert {n: shares[n] for n in (1, 2, 3, 10, 14)} == pytest.approx(
+            {1: 0.25, 2: 0.4, 3: 0.45, 10: 0.8, 14: 1.0}
+        )
 
 
-def test_the_lorenz_curve_keeps_the_corner_up_to_which_nothing_is_shown():
-    # of 1,000 items two have one place each and one has 998: steps of a hundredth hold both and the corner
-    found = pl.DataFrame({"exposure": [1, 998], "items": [2, 1]})
-    curve = lorenz(found.with_columns(model=pl.lit("m"), model_place=0, is_train=False), 1000)
+@each_kind_thoroughly
+def test_exposure_ends_at_the_number_of_items_that_lists_show(kind):
+    data = bound(kind).plot.exposure(k=2).data
+    shown = SHOP.recs.filter(pl.col("rank") <= 2).group_by("model").agg(pl.col("item").n_unique())
 
-    points = curve.select("items", "exposure").rows()
-    assert points == [(0.0, 0.0), (0.997, 0.0), (0.999, 0.002), (1.0, 1.0)]
-
-
-def test_the_tail_has_the_share_of_each_place():
-    recs = pl.DataFrame({"user": [1, 2, 3, 3], "item": [1, 1, 1, 2], "rank": [1, 1, 1, 2]})
-    items = pl.DataFrame({"item": [1, 2, 3]})
-
-    tail = recs.rec(items=items).plot.exposure().vconcat[1].data
-    assert tail.select("place", "share").rows() == [(1, 0.75), (2, 0.25)]
+    assert dict(data.group_by("model").agg(pl.col("items").max()).rows()) == dict(shown.rows())
+    last = data.filter(pl.col("items") == pl.col("items").max().over("model"))
+    assert last["share"].to_list() == pytest.approx([1.0, 1.0])

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 import recframe as rf
-from charts_asked import ASKED, channels, colours_of, each_sharply, spec_of
-from recframe.charts.chart_words import leading, written
-from recframe.charts.long_format import Intervals, models_of
-from recframe.charts.segment_rows import ends_of
-from recframe.charts.themes import THEMES
+from charts_asked import ASKED, channels, colours_of, each_sharply, parts, spec_of
+from recframe.charts.formatting import number
+from recframe.charts.forms import Field, canvas, leader
+from recframe.charts.long_format import Intervals, Names, Result, named
+from recframe.charts.themes import THEMES, Look
 from recframe.metrics.language import registry
 
 USERS = 40
@@ -49,7 +49,7 @@ def subtitle(chart: Any) -> str:
 @pytest.mark.parametrize(
     ("best", "said"),
     [
-        (["a", "a", "a"], "a has the best m at every k"),
+        (["a", "a", "a"], "a has the best m at all 3 cut-offs"),
         (["a", "b", "a"], "a has the best m at 2 of 3 cut-offs"),
         # at the last cut-off two have it
         (["a", "a", ""], "a has the best m at 2 of 3 cut-offs"),
@@ -64,11 +64,19 @@ def test_a_title_says_where_a_model_is_best(best: Sequence[str], said: str):
         for model in ("a", "b")
     ]
     data = pl.DataFrame(rows, ["k", "model", "value"], orient="row")
-    words = "k", "best m", "at every k", "at {} of {} cut-offs"
+    value = Field("value", best="best m")
+    of = canvas(
+        Look(),
+        Result(data.with_columns(segment=pl.lit(""), place=0, n_users=1), Names(["a", "b"])),
+        value,
+        [],
+    )
+    turned = of._replace(
+        data=of.data.with_columns(-pl.col("value")), value=value._replace(lower=True)
+    )
 
-    assert leading(data, *words) == said
-    assert leading(data.with_columns(-pl.col("value")), *words, lower=True) == said
-    assert leading(data.clear(), *words) == ""
+    for one, words in ((of, said), (turned, said), (of._replace(data=of.data.clear()), "")):
+        assert leader(one, "k", "at {} cut-offs") == words
 
 
 def test_a_comparison_claims_what_its_verdicts_show():
@@ -83,53 +91,79 @@ def test_a_comparison_claims_what_its_verdicts_show():
     assert subtitle(by_segment).startswith("hit_rate@1: differences from c, by segment. ")
     assert title(plot.compare("hit_rate@1", baseline="c")) == "a and b are better than c"
     assert title(plot.compare("hit_rate@1", baseline="a")) == "b and c are worse than a"
+    assert title(plot.compare("hit_rate@1", baseline="b")) == "a is better than b, c is worse"
     only_y = lists({"a": {"y": 4}, "c": {"y": 1}}).plot.compare("hit_rate@1", baseline="c")
     assert title(only_y) == "No model is shown to differ from c"
 
 
 def test_segments_say_who_is_best_in_them_by_value():
     # in y two have the same value
-    assert title(TWO.plot.segments("hit_rate@1", by="segment")) == "hit_rate@1 by segment"
+    assert title(TWO.plot.segments("hit_rate@1", by="segment")) == "hit_rate@1, by segment"
     more = lists({"a": {"x": 3, "y": 4, "z": 1}, "b": {"x": 2, "y": 2, "z": 9}})
     chart = more.plot.segments("hit_rate@1", by="segment")
     assert title(chart) == "a has the best hit_rate@1 in 2 of 3 segments"
-    assert subtitle(chart).startswith("hit_rate@1 by segment. ")
+    assert subtitle(chart).startswith("hit_rate@1, by segment. ")
 
 
 # For those who do not see it, and those who point at it
 
 
 @each_sharply(ASKED, ["compare", "curve", "segments", "timeline"])
-def test_tooltips_have_intervals_in_one_field_and_no_nulls(name):
+def test_each_mark_that_is_pointed_at_has_a_sentence_which_is_its_label_too(name):
     spec = spec_of(name)
     rows = [row for rows in spec["datasets"].values() for row in rows]
-    fields = [field for one in channels(spec, "tooltip") for field in one]
 
-    titles = {field["title"] for field in fields}
-    assert not titles & {"low", "high", "row", "n_users", "place"}
-    for field in fields:
-        shown = [row[field["field"]] for row in rows if field["field"] in row]
-        assert shown
-        assert None not in shown
+    said = [
+        (one["tooltip"]["field"], one["description"]["field"])
+        for one in parts_with(spec, "tooltip")
+    ]
+    assert {*said} == {("words", "words")}
+    assert all(row["words"] and "None" not in row["words"] for row in rows)
+    assert all(str(row["model"]) in row["words"] for row in rows)
 
 
-def test_an_interval_and_a_small_p_value_are_written_in_words():
-    (row,) = TWO.plot.compare("hit_rate@1", baseline="c").data.filter(model="a").to_dicts()
-    fields = channels(TWO.plot.compare("hit_rate@1", baseline="c"), "tooltip")[0]
-    texts = {field["title"]: row[field["field"]] for field in fields}
+def parts_with(spec: Any, name: str) -> list[dict[str, Any]]:
+    return [one["encoding"] for one in parts(spec) if name in one.get("encoding", {})]
 
-    # half of it is some 0.11 wide, of which two decimals show two digits
+
+def test_a_difference_is_told_with_its_interval_and_verdict_and_read_aloud():
+    chart = TWO.plot.compare("hit_rate@1", baseline="c")
+    row, _ = chart.data.to_dicts()
+
+    # half of the interval is some 0.11 wide, of which two decimals show two digits
     assert 0.095 < (row["high"] - row["low"]) / 2 < 0.995
-    assert texts["95% interval"] == f"{row['low']:+.2f} to {row['high']:+.2f}"
-    assert texts["p, corrected"] == "< 0.001"
+    said = (
+        f"a, compared with c, in hit_rate@1, {row['difference']:+.2f} ({row['low']:+.2f} to {row['high']:+.2f}), "
+        "10 x of its value, better, p < 0.001, 80 users"
+    )
+    plain = [text.replace("\u2060", "") for text in (row["words"], chart.to_dict()["description"])]
+    assert plain[0] == said.replace("10 x", f"{1 + row['relative']:,.0f} x")
+    assert plain[1].startswith("a and b are better than c. hit_rate@1: differences from c. ")
+    assert plain[0] in plain[1]
 
 
 @pytest.mark.parametrize(
-    ("value", "kind", "text"),
-    [(0.25, ".4f", "0.250"), (0.25, "+.4f", "+0.250"), (-0.25, "+.2%", "\N{MINUS SIGN}25.00%"), (1200, ",d", "1,200")],
-)  # fmt: skip
-def test_numbers_are_written_as_in_tables(value, kind, text):
-    assert written(value, kind) == text
+    ("value", "ends", "text"),
+    [
+        # two digits of half the width, .0081, 25 and .002
+        (0.0382, (0.0301, 0.0463), "0.0382"),
+        (163.2, (140.0, 190.0), "163"),
+        (-0.0001, (-0.0001, 0.004), "\N{MINUS SIGN}0.0001"),
+        # one more where an end would read 0, which keeps its sign
+        (0.00001, (0.00001, 0.004), "0.00001"),
+        (0.004, (0.00001, 0.004), "0.00400"),
+        (-0.0000001, (-0.0000001, 0.004), "\N{MINUS SIGN}0.00000"),
+        (0.0000001, (0.0000001, 0.004), "+0.00000"),
+        # but for what is 0
+        (0.0, (0.0, 0.004), "0.0000"),
+        (-1e-17, (-1e-17, 0.004), "0.0000"),
+        (0.25, (), "0.250"),
+        (0.00042, (), "0.00042"),
+        (1234.5, (), "1,234"),
+    ],
+)
+def test_numbers_have_the_digits_of_their_interval_and_keep_their_sign(value, ends, text):
+    assert number(value, ends) == text
 
 
 # One order
@@ -146,34 +180,31 @@ def test_segments_are_in_their_own_order_or_the_best_first():
             plot.segments("hit_rate@1", by="segment"),
             plot.compare("hit_rate@1", baseline="b", by="segment"),
         ]
-        facet = plot.curve("hit_rate", k=[1], by="segment").to_dict()["facet"]["sort"]
-        return [*(channels(one, "y")[0]["sort"] for one in charts), facet]
+        return [channels(one, "y")[0]["scale"]["domain"] for one in charts]
 
     by_value = ["high (40)", "mid (40)", "low (40)"]
-    assert drawn(rec) == [by_value] * 3
+    assert drawn(rec) == [by_value] * 2
     users = rec._inputs(None, []).users.collect()
     users = pl.DataFrame({"user": users["user"]}).with_columns(
         segment=pl.Series(["mid", "low", "high"], dtype=own)[users["user"] // USERS]
     )
-    assert drawn(rec(users=users)) == [by_value[::-1]] * 3
+    assert drawn(rec(users=users)) == [by_value[::-1]] * 2
 
 
-def test_intervals_of_few_users_do_not_stretch_the_axis():
-    data = pl.DataFrame(
-        {
-            "value": [0.3, 0.4, 0.5, 0.9],
-            "low": [0.25, 0.35, 0.0, None],
-            "high": [0.35, 0.45, 1.0, None],
-            "n_users": [900, 800, 2, 1],
-        }
+def test_intervals_of_few_users_are_not_drawn_and_the_chart_says_so():
+    users = pl.DataFrame({"user": range(50)}).with_columns(
+        place=pl.when(pl.col("user") < 2).then(pl.lit("few")).otherwise(pl.lit("many"))
     )
+    lists = users.select("user", item=pl.col("user") % 3, rank=1)
+    rec = lists.rec(users.select("user", item=0), users=users)
+    chart = rec.plot.segments("hit_rate@1", by="place")
 
-    # from the lowest end of the others to the highest value
-    assert ends_of(data) == [0.25, 0.9]
-    assert ends_of(data, zero=True) == [0.0, 0.9]
-    # where all are small, or none is, each of them counts
-    assert ends_of(data.with_columns(n_users=2)) is None
-    assert ends_of(data.with_columns(n_users=20)) is None
+    assert "Intervals of fewer than 10 users are not drawn." in subtitle(chart)
+    rules = [one for one in chart.to_dict()["layer"] if one["mark"]["type"] == "rule"]
+    assert [one["transform"] for one in rules] == [[{"filter": "!datum.few"}]]
+    assert chart.data.filter("few")["n_users"].to_list() == [2]
+    small = rec(users=users.with_columns(place="user")).plot.segments("hit_rate@1", by="place")
+    assert "are not drawn" not in subtitle(small)
 
 
 # Many models
@@ -192,10 +223,9 @@ def test_of_many_models_the_best_two_and_the_baseline_have_a_colour():
         found = colours_of(chart.to_dict())[0]
         grey = {name for name, colour in found.items() if colour == theme.others}
         assert {f"m{place:02}" for place in range(12)} - grey == {*coloured}
-        assert f"grey: {12 - len(coloured)} others" in subtitle(chart)
-    legends = [one["legend"]["values"] for one in channels(MANY.plot.curve("mrr", k=[1]), "color")]
-    assert legends
-    assert all(one == ["m11", "m10", "10 others"] for one in legends)
+        assert f"Grey: {12 - len(coloured)} other models." in subtitle(chart)
+    curve = MANY.plot.curve("mrr", k=[1])
+    assert {tuple(one["legend"]["values"]) for one in channels(curve, "color")} == {("m11", "m10")}
     marks = [one["mark"]["type"] for one in MANY.plot.curve("mrr", k=[1, 2]).to_dict()["layer"]]
     assert "area" not in marks
 
@@ -209,23 +239,15 @@ def test_models_that_are_named_stand_out_in_the_colour_that_they_have():
         "a": theme.others,
         "b": theme.models[1],
         "c": theme.others,
-        "2 others": theme.others,
     }
-    with pytest.raises(rf.RecframeError, match=r"is no model. There are a, b and c"):
+    with pytest.raises(rf.RecframeError, match="is no model; there are a, b and c"):
         TWO.plot(highlight=["bb"]).curve("hit_rate", k=[1])
 
 
 def test_a_pair_alone_has_the_colours_of_charts_of_all_models():
-    result = MANY.compare("hit_rate@1", baseline="m03").filter(model="m07")
+    result = named(MANY, MANY.compare("hit_rate@1", baseline="m03").filter(model="m07"))
     plot, theme = MANY.plot(highlight=["m07", "m11"]), THEMES["light"]
-    chart = plot._differences(
-        result,
-        registry.asked(["hit_rate@1"], None),
-        Intervals(0.95),
-        baseline="m03",
-        margin=None,
-        models=models_of(MANY),
-    )
+    metric = registry.parse("hit_rate@1")
+    chart = plot._differences(result, metric, Intervals(0.95), "m03", None)
 
     assert colours_of(chart.to_dict())[0]["m07"] == theme.models[0]
-    assert "grey" not in subtitle(chart).lower()

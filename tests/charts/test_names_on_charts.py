@@ -20,7 +20,6 @@ def test_a_model_has_the_same_colour_in_all_charts(name):
     scales = colours_of(spec_of(name))
     assert scales
     for found in scales:
-        assert found.pop("train", None) in {None, THEMES["light"].ink}
         assert found == {"new": colours[0], "old": colours[1]}
 
 
@@ -64,10 +63,10 @@ def test_a_segment_that_is_null_is_none_of_those_with_its_name():
     rec = recs.rec(truth=SHOP.truth, train=TRAIN, users=users, model="model")
 
     segments = rec.plot.segments("mrr", by="place").data
-    assert sorted(segments["segment"].unique()) == ["(none)", "(null)", "x"]
+    assert sorted(segments["segment"].unique()) == ["((none))", "(none)", "x"]
     assert segments.height == 9
     segments = rec.plot.segments("mrr", by=["x", "y"]).data
     assert segments.height == 12
     assert set(segments["segment"]) == {
-        "a · b · c", "a · b · c (2)", "(none) · (none)", "(none) · z",
+        "a · b ∙ c", "a ∙ b · c", "(none) · (none)", "(none) · z",
     }  # fmt: skip

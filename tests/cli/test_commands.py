@@ -182,14 +182,6 @@ def test_a_metric_and_a_difference_are_explained():
     )
 
 
-def test_an_explanation_says_what_a_metric_needs_in_words_of_the_shell():
-    assert (
-        "It needs --items FILE (or --train FILE, for its items)."
-        in run("explain", "coverage@10").stdout
-    )
-    assert "unknown profile 'ranxx'; did you mean 'ranx'?" in failure("explain", "map@10", "ranxx")
-
-
 def test_an_unknown_metric_is_one_line():
     assert failure("metrics", "ndgc") == "unknown metric 'ndgc'; did you mean 'ndcg'?"
 

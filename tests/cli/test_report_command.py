@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from pathlib import Path
 
 import polars as pl
@@ -38,12 +36,9 @@ def test_a_report_is_written_with_the_numbers_of_the_call(folder):
     assert result.stderr == f"wrote shop.html ({size / 1000:,.0f} kB)\n"
     assert result.stdout == ""
     assert '<h1 dir="auto">A shop</h1>' in page
-    data = json.loads(re.findall(r'id="page-data">(.*?)</script>', page)[0])
-    found = SHOP.rec().report("ndcg@3", baseline="old", by=["country", "age"])
-    assert data["baseline"] == "old"
-    assert data["by"] == ["country", "age"]
-    for row, wanted in zip(data["summary"], found.data["summary"], strict=True):
-        assert row["value"] == pytest.approx(wanted["value"], rel=1e-12)
+    rec = SHOP.recs.rec(SHOP.truth, users=SHOP.users, model="model")
+    found = rec.report("ndcg@3", baseline="old", by=["country", "age"], title="A shop")
+    assert page.partition("<footer")[0] == found.html.partition("<footer")[0]
 
 
 @pytest.mark.slow
@@ -65,8 +60,8 @@ def test_a_report_has_a_name_and_metrics_of_its_own(folder):
 
     assert result.exit_code == 0, result.output
     page = (folder / "report.html").read_text(encoding="utf-8")
-    assert "--train shows each user&#39;s history." in page
-    assert '"metrics":["ndcg@2","recall@2","precision@2","hit_rate@2","mrr@2","map@2"]' in page
+    for metric in ("ndcg@2", "recall@2", "precision@2", "hit_rate@2", "mrr@2", "map@2"):
+        assert f">{metric}<" in page
 
 
 @pytest.mark.parametrize(
@@ -76,7 +71,7 @@ def test_a_report_has_a_name_and_metrics_of_its_own(folder):
         (("-o", "none/shop.html"), "cannot write 'none/shop.html': there is no directory 'none'"),
         (("--baseline", "nope"), "baseline='nope' is not a model: the column 'model' has new, old"),
         (("--by", "country"), "--by 'country' is not a column"),
-        (("--title-of", "title"), "--title-of 'title' names a column of items, and there are none: --items FILE"),
+        (("--sections", "overvew"), "'overvew' is no section of a report; did you mean 'overview'?"),
     ],
     ids=str,
 )  # fmt: skip

@@ -205,8 +205,8 @@ def test_every_switch_of_a_profile_is_an_ordinary_one(profile: str):
         parameters = {key: value for key, value in switches.items() if key not in {*DEFAULTS, "k"}}
         registered()[name](**parameters)
         Context().bind({key: value for key, value in switches.items() if key in DEFAULTS})
-    assert not set(about.instead or {}) & set(about.metrics)
-    assert set(about.instead or {}) <= set(registered())
+    assert not set(about.instead) & set(about.metrics)
+    assert set(about.instead) <= set(registered())
 
 
 @pytest.mark.parametrize(("kind", "profile"), in_turn(KINDS, NAMES))

@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 import recframe as rf
-from recframe.charts.formatting import NONE
 from recframe.reports.page import Page
 from runs_over_time import FIRST, history
 
@@ -19,11 +18,11 @@ WHOLE = history(
 
 
 def section(page: Page, name: str) -> Any:
-    return next(one for one in page.content.sections if one.name == name)
+    return next(one for one in page.sections if one.name == name)
 
 
-def rows(page: Page, name: str, place: int = 0) -> list[list[str]]:
-    return [[cell.text for cell in row] for row in section(page, name).parts[place].rows]
+def table(page: Page, name: str) -> Any:
+    return next(part for part in section(page, name).parts if part.kind == "table")
 
 
 @pytest.fixture(scope="module")
@@ -38,14 +37,21 @@ def test_it_has_the_numbers_of_changes(page):
 
     assert [row["expected"] for row in page.data["newest"]] == newest["expected"].to_list()
     assert len(page.data["changed"]) == (found["verdict"] == "changed").sum()
-    assert [row[0] for row in rows(page, "newest")] == newest["metric"].to_list()
-    shown = section(page, "newest").parts[0].rows[0]
-    assert [shown[0].text, shown[0].small, shown[4].text] == ["ndcg@10", "a", newest["verdict"][0]]
-    assert section(page, "newest").lead == "4 of 4 numbers of the newest run changed."
+    assert (
+        page.headline
+        == "4 of 4 numbers of the newest run changed. 30 runs from 2026-10-01 to 2026-10-30."
+    )
+    shown = table(page, "newest")
+    assert [one.title for one in shown.columns] == ["users", "ndcg@10", "recall@10"]
+    assert [[cell.mark for cell in row] for row in shown.rows] == [["", "warning", "warning"]] * 2
+    for row in newest.rows(named=True):
+        line = next(one for one in shown.rows if one[0].text == row["model"])
+        cell = line[1 + ["ndcg@10", "recall@10"].index(row["metric"])]
+        assert cell.text.startswith(f"{row['value']:.4f}"[:5])
 
 
 def test_changes_stand_the_newest_first(page):
-    times = [row[0] for row in rows(page, "changed", 1)]
+    times = [row[0].text for row in table(page, "changed").rows]
 
     assert times == sorted(times, reverse=True)
     assert {"2026-10-30", "2026-10-11"} <= set(times)
@@ -63,44 +69,30 @@ def test_each_metric_has_its_chart(page):
     ]
     assert all("changed, the latest of 2026-10-30" in one.title for one in charts)
     many = rf.dashboard(history(runs=3, metrics=[f"ndcg@{k}" for k in range(1, 15)]))
-    assert len(section(many, "over-time").parts) == 12
-    assert section(many, "over-time").missing == ["Without a chart: ndcg@13, ndcg@14."]
+    *charts, left = section(many, "over-time").parts
+    assert len(charts) == 12
+    assert left.blocks == ["Without a chart: ndcg@13, ndcg@14."]
 
 
-def test_of_segments_the_changed_ones_are_shown():
+def test_segments_are_rows_below_those_of_all_users():
     runs = pl.concat(
-        [history(runs=30), history(runs=30, countries=("FR", "DE"), seed=1)], how="diagonal"
+        [history(runs=30, countries=("FR", "DE"), seed=1), history(runs=30)], how="diagonal"
     )
     low = pl.when(country="FR", as_of=FIRST + pl.duration(days=29)).then(0.1).otherwise("value")
-    page = rf.dashboard(runs.with_columns(value=low))
+    shown = table(rf.dashboard(runs.with_columns(value=low)), "newest")
 
-    table = section(page, "newest").parts[0]
-    assert [row[0].small for row in table.rows] == ["all users", "country=FR"]
-    assert table.notes == ["1 number of segments, as before or open, left out."]
-
-
-def test_runs_of_the_same_data_are_told():
-    stuck = (
-        pl.when(pl.col("as_of") > FIRST + pl.duration(days=27))
-        .then(pl.lit("data 27"))
-        .otherwise("fingerprint")
-    )
-    page = rf.dashboard(WHOLE.with_columns(fingerprint=stuck, tag_commit=pl.lit("3f2a1c")))
-
-    runs = section(page, "runs")
-    note, shown = runs.parts
-    assert note.blocks[0].startswith("2 runs are of the same data as an earlier one")
-    assert shown.rows[0][2].small == "as on 2026-10-28"
-    assert [one.title for one in shown.columns] == [
-        *("as of", "name", "data", "commit", "metrics", "changed"),
+    assert [(row[0].text, row[1].mark) for row in shown.rows] == [
+        ("all lists", ""),
+        ("country=DE", ""),
+        ("country=FR", "warning"),
     ]
 
 
 def test_a_history_of_one_run_can_be_shown():
     page = rf.dashboard(history(runs=1))
 
-    assert "too few runs before it" in section(page, "newest").lead
-    assert rows(page, "newest")[0][2:] == [NONE, NONE, "open", "fewer than 5 runs before it"]
+    assert "too few runs before it" in page.headline
+    assert table(page, "newest").rows[0][1].mark == ""
     assert "<html" in page.html
 
 

@@ -94,13 +94,6 @@ def channels(chart: Any, *names: str) -> list[dict[str, Any]]:
 def colours_of(spec: Any) -> list[dict[str, str]]:
     """Return the colour of each model, of each mark that has one."""
     scales = [
-        one["scale"]
-        for one in channels(spec, "color", "fill")
-        if one.get("field") in {"model", "label"}
+        one["scale"] for one in channels(spec, "color", "fill") if one.get("field") == "model"
     ]
-    # a Gini may stand beside a model's name
-    names = [[one.partition(" (Gini")[0] for one in scale["domain"]] for scale in scales]
-    return [
-        dict(zip(domain, scale["range"], strict=True))
-        for domain, scale in zip(names, scales, strict=True)
-    ]
+    return [dict(zip(one["domain"], one["range"], strict=True)) for one in scales]

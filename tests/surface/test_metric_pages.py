@@ -1,4 +1,4 @@
-"""The pages of metrics: each metric has one, made from the registry; code, numbers, formulas and pictures are right."""
+"""The pages of metrics: each metric has one, made from the registry; code, numbers and formulas are right."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import ast
 import functools
 import re
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import polars as pl
 import pytest
@@ -23,36 +21,24 @@ from recframe.profiles.library_profiles import PROFILES
 
 sys.path.append(str(Path(__file__).parents[2] / "docs" / "_build"))
 
-import metric_drawing
-import metric_example
-import metric_formula
-import metric_pictures
-import metric_shop
 import metrics
 
 BUILTIN = {name: one for name, one in registered().items() if one.definition.builtin}
 SECTIONS = [
-    "Formula", "Worked example", "Parameters", "Empty cases", "In other libraries", "See also",
+    "Formula",
+    "Worked example",
+    "Parameters",
+    "In other libraries",
     "Source",
-]  # fmt: skip
-SVG = "{http://www.w3.org/2000/svg}"
+]
 
 # a page takes some thirty calls: the fast lane has a few
 each_metric = pytest.mark.parametrize("name", in_turn(BUILTIN.keys(), fast=8))
 
 
 @functools.cache
-def drawing(name: str) -> metric_drawing.Drawing:
-    return metric_pictures.picture(metric_example.example_of(BUILTIN[name]))
-
-
-def drawn(name: str) -> str:
-    return drawing(name).svg
-
-
-@functools.cache
 def page(name: str) -> str:
-    return metrics.page(BUILTIN[name], drawing(name))
+    return metrics.page(BUILTIN[name])
 
 
 def sections(text: str) -> dict[str, str]:
@@ -75,10 +61,6 @@ def ran(code: str) -> Any:
     return eval(compile(last, "page", "eval"), known)  # noqa: S307
 
 
-def elements(svg: str) -> ET.Element:
-    return ET.fromstring(svg)  # noqa: S314  drawn by ourselves
-
-
 @each_metric
 def test_every_metric_has_a_page_with_every_section(name):
     text = page(name)
@@ -98,171 +80,66 @@ def test_every_metric_has_a_page_with_every_section(name):
 
 
 @each_metric
-def test_the_example_runs_and_gives_what_the_page_and_the_picture_show(name):
+def test_the_example_runs_and_gives_what_the_page_shows(name):
     code, shown = re.search(
         r"```python\n(.+?)\n```\n\n```text\n(.+?)\n```", page(name), re.DOTALL
     ).groups()
-    value = ran(code)
 
-    assert repr(value) == shown
-    if isinstance(value, float):
-        assert f"{name}@{metric_shop.K} = {metric_example.number(value)}<" in drawn(name)
+    assert repr(ran(code)) == shown
 
 
 @each_metric
 def test_the_formula_can_be_typeset(name):
     mathtext = pytest.importorskip("matplotlib.mathtext").MathTextParser("path")
-    for line in metric_formula.lines_of(BUILTIN[name].definition):
+    assert BUILTIN[name].definition.latex
+    for line in BUILTIN[name].definition.latex.split("\n"):
         assert f"$$\n{line}\n$$" in sections(page(name))["Formula"]
         mathtext.parse(f"${line}$")
 
 
-@each_metric
-def test_a_picture_is_well_formed_fits_a_phone_and_says_what_is_drawn(name):
-    root = elements(drawn(name))
-    _, _, width, height = map(float, root.get("viewBox").split())
-    title, told = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
+def test_each_choice_of_a_parameter_has_its_meaning():
+    found = {row[0]: row[1:] for row in rows(sections(page("precision"))["Parameters"])}
 
-    assert root.get("aria-labelledby").split() == [title.get("id"), told.get("id")]
-    assert title.text.startswith(f"{name}@")
-    assert re.search(r"\bA( \(tick\))?, ", told.text)
-    assert root.get("fill") == "currentColor"
-    for theme in ("light", "dark"):
-        assert f"![{title.text}. {told.text}]({name}.svg#only-{theme})" in page(name)
-    assert "]" not in title.text + told.text
-    for text in root.iter(f"{SVG}text"):
-        room = 0.58 * float(text.get("font-size")) * len(text.text)
-        start = float(text.get("x")) - (room / 2 if text.get("text-anchor") == "middle" else 0)
-        assert start >= 0, text.text
-        assert start + room <= width + 4, text.text
-        assert float(text.get("y")) <= height
-
-
-def test_a_picture_has_two_colours_of_text_for_light_pages_and_for_dark_ones():
-    root = elements(drawn("ndcg"))
-    dark = re.search(r"#only-dark:target { color: (#\w+) }", root.find(f"{SVG}style").text)[1]
-
-    assert root.find(f"{SVG}g").get("id") == "only-dark"
-    assert luminance(root.get("color")) < 0.2
-    assert luminance(dark) > 0.8
-    others = {one.get("fill") for one in root.iter(f"{SVG}text")}
-    assert others == {None}
-
-
-def luminance(colour: str) -> float:
-    return sum(int(colour[place : place + 2], 16) for place in (1, 3, 5)) / 3 / 255
-
-
-def test_hits_are_told_by_their_colour_and_by_a_sign():
-    # of ana's seven items B, D and G are relevant, and C was judged not to be; H is not in the list
-    root = elements(drawn("judged"))
-    cells = [one for one in root.iter(f"{SVG}g") if one.find(f"{SVG}rect") is not None]
-    groups = [one for one in cells if one.find(f"{SVG}circle") is not None]
-    signs = {one.find(f"{SVG}text").text: one.find(f"{SVG}path").get("d") for one in groups}
-    colours = {one.find(f"{SVG}text").text: one.find(f"{SVG}rect").get("stroke") for one in groups}
-
-    assert [*signs] == ["B", "C", "D", "G"]
-    assert len({re.sub(r"^M\S+ \S+?l", "", sign) for sign in signs.values()}) == 2
-    assert colours["B"] == colours["D"] == colours["G"] != colours["C"]
-    assert ">relevant, and not in the list: H<" in drawn("judged")
-
-
-def test_a_picture_has_what_the_metric_reads_of_each_item():
-    assert ">gain g<" in drawn("ndcg")
-    assert ">0.631<" in drawn("ndcg")  # 1 / log2(3)
-    assert ">1.893<" in drawn("ndcg")  # 3 / log2(3)
-    assert ">gain g<" not in drawn("precision")
-    assert ">train users<" in drawn("novelty")
-    assert ">genre<" in drawn("diversity")
-    assert ">reference<" in drawn("rbo")
-    assert ">catalogue<" in drawn("coverage")
-
-
-def test_each_choice_of_a_parameter_has_the_value_that_it_gives():
-    found = sections(page("precision"))["Parameters"]
-    found, _, of_average = found.partition("### `average`")
-    of_denominator = found.partition("### `weights`")[0]
-
-    # hits: two of ana's five; one in the lists of five and one in that of three of ben and cleo
-    assert {row[0].partition("<br>")[0]: row[1:] for row in rows(of_denominator)} == {
-        '`"k"`': ["0.4", "0.3333"],  # (2/5 + 2/5 + 1/5) / 3
-        '`"list"`': ["0.4", "0.3778"],  # (2/5 + 2/5 + 1/3) / 3
-        '`"achievable"`': ["0.5", "0.6667"],  # (2/4 + 2/2 + 1/2) / 3
-    }
-    # of the lists' own lengths, since k places of each are the same in a mean and in a sum
-    assert {row[0].partition("<br>")[0]: row[1:] for row in rows(of_average)} == {
-        '`"users"`': ["0.4", "0.3778"],
-        '`"pooled"`': ["0.4", "0.3846"],  # (2 + 2 + 1) / (5 + 5 + 3)
-    }
-    assert "hits are divided by the length of the list up to k" in found
+    assert [*found] == [f"`{name}`" for name in BUILTIN["precision"].definition.parameters]
+    default, takes = found["`denominator`"]
+    assert default == '`"k"`'
+    assert takes.split("<br>")[:2] == [
+        '`"k"`: hits are divided by k, by lists shorter than k too',
+        '`"list"`: hits are divided by the length of the list up to k',
+    ]
 
 
 @pytest.mark.slow
 def test_every_parameter_is_told_with_its_choices():
     for name, metric in BUILTIN.items():
-        text = sections(page(name))["Parameters"]
-        assert re.findall(r"^### `(\w+)`$", text, re.MULTILINE) == [*metric.definition.parameters]
-        for parameter in metric.definition.parameters:
-            choices = [one for one in metric.definition.kinds[parameter][1] if isinstance(one, str)]
-            part = text.partition(f"### `{parameter}`")[2].partition("\n### ")[0]
-            assert {f'`"{one}"`' for one in choices} <= {
-                re.split("<br>| with ", row[0])[0] for row in rows(part)
-            }
-        # of one list a user it is a constant, which it refuses to tell
-        assert "| an error |" not in text.replace('`"disparity"` | an error | an error |', "")
+        found = {row[0]: row[2] for row in rows(sections(page(name))["Parameters"])}
+        assert [*found] == [f"`{one}`" for one in metric.definition.parameters]
+        for one, (_, extras) in metric.definition.kinds.items():
+            choices = [choice for choice in extras if isinstance(choice, str)]
+            assert all(f'`"{choice}"`' in found[f"`{one}`"] for choice in choices)
 
 
 @pytest.mark.slow
 def test_every_profile_that_has_a_metric_stands_on_its_page():
     for name in BUILTIN:
         text = sections(page(name))["In other libraries"]
-        of_table = {one for row in rows(text) for one in re.findall(r"`(\w+)`", row[1])}
-        assert of_table >= {one for one, profile in PROFILES.items() if name in profile.metrics}
+        of_table = {re.findall(r"`(\w+)`", row[0])[0] for row in rows(text)}
+        assert of_table == {one for one, profile in PROFILES.items() if name in profile.metrics}
         for one, profile in PROFILES.items():
-            assert (profile.instead or {}).get(name, "") in text, one
+            assert profile.instead.get(name, "") in text, one
 
 
-def test_a_line_of_the_libraries_gives_its_number():
-    lines = rows(sections(page("ndcg"))["In other libraries"])
-    by_name = {row[0].partition("<br>")[2]: row for row in lines if "RecTools" in row[0]}
+def test_a_line_of_a_profile_has_the_metric_that_gives_its_number():
+    lines = {row[0]: row[1] for row in rows(sections(page("ndcg"))["In other libraries"])}
 
-    # hits at ranks 2 and 4; RecTools' ideal has five items of gain 1, or with the option four
-    dcg = 1 / 1.584962500721156 + 1 / 2.321928094887362
-    four = 1 + 1 / 1.584962500721156 + 1 / 2 + 1 / 2.321928094887362
-    five = four + 1 / 2.584962500721156
-    assert by_name["`NDCG`"][1:3] == ["`rectools`<br>`ndcg@10`", f"{dcg / five:.4f}"]
-    achievable = by_name["`NDCG(divide_by_achievable=True)`"]
-    assert achievable[1:3] == ["`rectools`<br>`ndcg(ideal=relevant)@10`", f"{dcg / four:.4f}"]
-
-
-def test_what_no_switch_says_is_noted():
-    assert "`recbole`: coverage and gini count one more item" in page("gini")
-    assert "`recbole`" not in sections(page("dcg"))["In other libraries"]
-    (snips,) = [
-        row for row in rows(sections(page("recall"))["In other libraries"]) if "SNIPS" in row[0]
-    ]
-    assert snips[1].startswith("`propensity=` a column<br>`recall(weights=snips")
-
-
-def test_what_is_another_number_elsewhere_is_in_no_table():
-    # Evidently's Diversity is recorded too, and divides by the length of the list
-    lines = rows(sections(page("diversity"))["In other libraries"])
-
-    assert lines
-    assert not [row for row in lines if "vidently" in row[0]]
-
-
-def test_empty_cases_are_told_as_they_come_out():
-    cases = {row[0]: row[1:] for row in rows(sections(page("auc"))["Empty cases"])}
-
-    # a user without a list has no pair: undefined, and so not in the mean
-    assert cases["relevant items, and no list"] == ["null", "no"]
-    assert {row[0]: row[1:] for row in rows(sections(page("ndcg"))["Empty cases"])} == {
-        "relevant items, and no list": ["0", "yes"],
-        "a list, and nothing relevant in the truth": ["0", "yes"],
-        "a list, and no row in the truth": ["no row", "no"],
-        "nobody is counted": ["null", "`n_users` is 0"],
-    }
+    assert lines["[`rectools`](../reference/profiles.md#rectools)"] == (
+        "`ndcg(gain=binary, ideal=k)`"
+    )
+    assert lines["[`trec_eval`](../reference/profiles.md#trec_eval)"] == "`ndcg`"
+    # Evidently's Diversity divides by the length of the list
+    assert "evidently" not in "".join(
+        row[0] for row in rows(sections(page("diversity"))["In other libraries"])
+    )
 
 
 def test_the_index_has_every_metric_under_its_family():
@@ -277,32 +154,16 @@ def test_the_index_has_every_metric_under_its_family():
 
 @pytest.mark.slow
 def test_links_of_a_page_lead_to_pages_that_there_are():
-    names = {f"{name}.{end}" for name in BUILTIN for end in ("md", "svg")} | {
+    names = {f"{name}.md" for name in BUILTIN} | {
         "index.md",
         "../uncertainty.md",
         "../engines.md",
+        "../equivalents.md",
+        "../reference/profiles.md",
     }
     for name in BUILTIN:
         linked = {one.partition("#")[0] for one in re.findall(r"\]\(([^)\s]+)\)", page(name))}
         assert linked <= names, name
-
-
-def test_a_formula_is_that_of_the_definition_or_made_of_its_plain_text():
-    written = Definition("written", len, formula="hits / k", latex="a\nb")
-    plain = Definition("plain", len, formula="Σ over hits of p^(r - 1) / log2(r + 1) <= n_relevant")
-
-    assert metric_formula.lines_of(written) == ["a", "b"]
-    assert metric_formula.lines_of(plain) == [
-        r"\sum_{\text{hits}} p^{r\;-\;1}\;/\;\log_2 (r\;+\;1)\;\leq \;n_{\text{relevant}}"
-    ]
-
-
-def test_formulas_in_plain_text_can_be_typeset():
-    mathtext = pytest.importorskip("matplotlib.mathtext").MathTextParser("path")
-    for name, metric in BUILTIN.items():
-        (line,) = metric_formula.lines_of(replace(metric.definition, latex=""))
-        assert "\\" in line, name
-        mathtext.parse(f"${line}$")
 
 
 def two_of_three(at: rf.At, *, at_least: int = 2) -> pl.Expr:
@@ -323,17 +184,11 @@ def test_a_new_metric_gets_its_page_by_itself(monkeypatch):
     monkeypatch.setattr(registry, "_registry", registered())
     registry.know(definition)
     new = registered()["two_of_three"]
-    text = metrics.page(new, metric_pictures.picture(metric_example.example_of(new)))
+    text = metrics.page(new)
     found = sections(text)
 
     assert [*found] == SECTIONS
     assert all(found.values())
-    assert "two_of_three@5 of one list: 1." in text
-    assert [row[:2] for row in rows(found["Parameters"])] == [
-        ["`2`", "1"],
-        ["`1`", "1"],
-        ["`4`", "0"],
-    ]
-    pytest.importorskip("matplotlib.mathtext").MathTextParser("path").parse(
-        f"${metric_formula.lines_of(definition)[0]}$"
-    )
+    assert "two_of_three" in found["Worked example"]
+    assert [row[:2] for row in rows(found["Parameters"])] == [["`at_least`", "`2`"]]
+    assert f"In plain text: {formula}." in found["Formula"]

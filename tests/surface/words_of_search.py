@@ -1,6 +1,8 @@
 """The words that people search for, and the page that the search of the site must show first for each."""
 
 FIRST = {
+    "which metric": "which_metric.html",
+    "leave one out": "questions.html",
     "kaggle": "from/kaggle.html",
     "submission": "from/kaggle.html",
     "implicit feedback": "questions.html",

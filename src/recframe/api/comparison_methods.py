@@ -10,8 +10,8 @@ import polars as pl
 
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs, F
+from recframe.api.lists_shown import check_models
 from recframe.api.request import Question, Request, check_names, question
-from recframe.charts.long_format import check_models
 from recframe.errors import ColumnError, RecframeError, silent
 from recframe.evaluation.required_columns import needs_of
 from recframe.evaluation.segments import OF_ROWS, OF_USERS, keys_of, not_of_users, numbered

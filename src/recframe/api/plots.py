@@ -10,13 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from recframe.api import argument_errors, reprs
 from recframe.api.bound_metric import Cutoffs
-from recframe.charts.bin_charts import PlotsOfBins
-from recframe.charts.comparison_charts import PlotsOfDifferences
-from recframe.charts.cutoff_charts import PlotsOverCutoffs
-from recframe.charts.front_charts import PlotsOfFronts
+from recframe.charts.comparison_charts import PlotsOfTwo
 from recframe.charts.list_charts import PlotsOfLists
-from recframe.charts.model_charts import PlotsOfModels
 from recframe.charts.themes import Look, ThemeName
+from recframe.charts.value_charts import PlotsOfValues
 from recframe.errors import suggestion
 from recframe.frames.dtypes import text_of
 from recframe.metrics.language.definition import Metric
@@ -25,14 +22,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 
-class Plot(
-    PlotsOverCutoffs,
-    PlotsOfModels,
-    PlotsOfFronts,
-    PlotsOfDifferences,
-    PlotsOfBins,
-    PlotsOfLists,
-):
+class Plot(PlotsOfValues, PlotsOfTwo, PlotsOfLists):
     """Charts of a frame: each method asks for numbers, sums them up in Polars, and returns an Altair chart.
 
     A chart is yours to restyle (`chart.properties(height=200)`) and to save: `chart.save("ndcg.svg")`, `"ndcg.png"`, and
@@ -42,8 +32,9 @@ class Plot(
 
     Models and segments are in the order of their values, the best first; those of an enum in its own. Up to eight models have
     each a colour, the same in all charts. Of more, the best two and the baseline have one and all others are grey;
-    `rec.plot(highlight=["svd", "knn"])` chooses who stands out. The title says what is found, by value or by a verdict, and a
-    text for those who do not see the chart is its `description`.
+    `rec.plot(highlight=["svd", "knn"])` chooses who stands out. The title says the finding, by value or by a verdict. Each
+    mark has a sentence with its numbers, and those of the most important marks are the chart's `description`, for those who
+    do not see it.
 
     `rec.plot(theme="dark")` draws on dark ground, and `rec.plot(width=400)` charts of 400 pixels in all. `theme=None` leaves
     ground and fonts alone, for charts that are put together (`first | second`) or that follow a theme of your own.
@@ -77,15 +68,14 @@ class Plot(
         window: int = 14,
         level: float = 0.99,
         most: int = 6,
-    ) -> alt.LayerChart | alt.VConcatChart:
+    ) -> alt.LayerChart | alt.FacetChart:
         """Draw a metric of a history over time: a line for each model, its intervals, and its changes.
 
         It takes a history: `rf.history("history.parquet").rec.plot.timeline("ndcg@10")`. Bands are the intervals of the
-        numbers, thin lines the ends of the band of the runs before, triangles the runs that `rf.changes` calls *changed*. Where
-        runs are more than 2.5 times as far apart as usual, the line has a gap. Models stand in the column `model`, or the one
-        that is bound; several names of runs stand as models of their own.
+        numbers, triangles the runs that `rf.changes` calls *changed*, in their numbers what is expected. Models stand in the
+        column `model`, or the one that is bound; several names of runs stand as models of their own.
 
-            by: the columns that the numbers were split by, such as "country": a chart for each segment, one below the other.
+            by: the columns that the numbers were split by, such as "country": a view for each segment, one below the other.
                 Without it, the numbers of all users are drawn.
             window, level: those of `rf.changes`. most: how many segments are drawn at the most, those with the most users.
 
@@ -100,13 +90,19 @@ class Plot(
         >>> rf.history(folder).rec.plot.timeline("mrr").data["value"].to_list()
         [0.75, 0.75, 0.75]
         """
-        from recframe.charts import history_charts  # noqa: PLC0415  Altair is an extra
+        from recframe.charts import history_charts  # noqa: PLC0415  it takes NumPy
+        from recframe.tracking.changed_runs import changes, runs_of  # noqa: PLC0415
 
-        lines = history_charts.lines_of(self._of, window, level)
         bound = self._of._context.by  # noqa: SLF001  the methods of this room are those of a Rec
-        split = [str(fromkey) for fromkey in dict.fromkeys([*bound, *argument_errors.names(by)])]
-        name = history_charts.name_of(lines.judged, metric, k)
-        return lines.chart(name, split, self._look, most)
+        split = [*dict.fromkeys(map(str, [*bound, *argument_errors.names(by)]))]
+        runs = runs_of(self._of._frame, "plot.timeline")  # noqa: SLF001
+        found = changes(runs, window=window, level=level)
+        name = history_charts.name_of(found, metric, k)
+        model = self._of._context.model or "model"  # noqa: SLF001
+        drawn: alt.LayerChart | alt.FacetChart = history_charts.timeline(
+            found, name, model, split, self._look, most
+        )
+        return drawn
 
     def __repr__(self) -> str:
         return f"<rec.plot of {reprs.of_frame(self._of._frame)}: {', '.join(CHARTS)}>"  # noqa: SLF001

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast, overload
 
 import polars as pl
 
-from recframe.api import argument_errors, reprs
+from recframe.api import argument_errors, long_form, reprs
 from recframe.api.argument_errors import no_method
 from recframe.api.bound_metric import Asked, BoundMetric, By, Cutoffs, F
+from recframe.api.lists_shown import warned_of_truth
 from recframe.api.methods import Methods
 from recframe.api.request import Request, tell_of_tidy
 from recframe.api.result_methods import Answers
 from recframe.audit import report as audit
 from recframe.audit.data import Data
-from recframe.charts import long_format as long
 from recframe.errors import RecframeError
 from recframe.evaluation import evaluation, trainings
 from recframe.evaluation.execution import Run
-from recframe.evaluation.segments import SUPPORT
+from recframe.evaluation.segments import SUPPORT, n_keys
 from recframe.evaluation.user_values import HeldValues
 from recframe.frames.by_expressions import Made
 from recframe.frames.inputs import Inputs, read
@@ -204,7 +204,7 @@ class Rec(Methods[F], Answers[F]):
         found = registry.asked(registry.each(metrics), k)
         request = Request.of(self, found, by)
         plan = request.with_support() if support else request.evaluated(SUPPORT if tidy else ())
-        plan = long.tidy(plan, request.inputs, found) if tidy else plan
+        plan = long_form.tidy(plan, request.inputs, found) if tidy else plan
         told = partial(
             tell_of_tidy if tidy else audit.tell, trainings.one_of_each(request.home), found
         )
@@ -244,7 +244,7 @@ class Rec(Methods[F], Answers[F]):
             told_apart = zip(roles[:-2], names, strict=False)
             fields = (pl.first().struct.field(one).alias(name) for one, name in told_apart)
             frame = frame.select(*fields, pl.nth(range(1, 5)))
-        result: F = self._kind.give(frame, sources, long.warned_of_truth(inputs))
+        result: F = self._kind.give(frame, sources, warned_of_truth(inputs))
         return result
 
     @argument_errors.understood
@@ -294,9 +294,8 @@ class Rec(Methods[F], Answers[F]):
 
         As `rf.explain`, with the bound options. With two profiles, `frame` has a row for the start and one for each switch that
         differs, in the order of switching: what the switch adds to the number (`contribution`), and the number after it
-        (`value`); the contributions sum to the whole difference. They depend on the order, so with at most six switches
-        `shapley` is the mean over all orders. `by` columns and models come first. The frame is of the same kind; a LazyFrame is
-        not collected, so its `text` has no numbers.
+        (`value`); the contributions sum to the whole difference, and depend on the order. `by` columns and models come first.
+        The frame is of the same kind; a LazyFrame is not collected, so its `text` has no numbers, nor has that of segments.
 
         >>> import polars as pl, recframe
         >>> recs = pl.DataFrame({"user": [1, 1], "item": [10, 11], "rank": [1, 2]})
@@ -322,7 +321,8 @@ class Rec(Methods[F], Answers[F]):
         home = trainings.one_of_each(under_profile.at_home(inputs))
         told = partial(audit.tell, home, [convention.metric for convention in asked.conventions])
         result: F = self._kind.give(made, inputs.sources, told)
-        return explanation.Explanation(asked.text(self._kind.rows(result)), result)
+        rows = None if n_keys(inputs) else self._kind.rows(result)
+        return explanation.Explanation(asked.text(rows or ()), result)
 
     def group_by(self, *by: str | pl.Expr | Iterable[str | pl.Expr]) -> Segmented[F]:
         """Return the same object with `by` columns bound, so that every metric is by segment.

@@ -11,10 +11,10 @@ import polars as pl
 
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs
+from recframe.api.lists_shown import warned_of_truth
 from recframe.audit.checks_of_models import first_of_each, models_of_other_users, notes_on_models
 from recframe.audit.data import Data, OfCall
 from recframe.audit.report import tell
-from recframe.charts.long_format import warned_of_truth
 from recframe.errors import CallError, ColumnError, RecframeError
 from recframe.evaluation import evaluation
 from recframe.evaluation.caching import Made, planned

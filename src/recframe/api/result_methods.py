@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic
 
@@ -13,41 +13,24 @@ from recframe.api.bound_metric import Asked, By, Cutoffs, F
 from recframe.api.comparison_methods import Compared
 from recframe.api.gates import Gates
 from recframe.api.history_methods import Tracked
+from recframe.api.lists_shown import lists_of, shown_lists
 from recframe.api.log_methods import OfLogs
 from recframe.api.plots import Plot
 from recframe.api.request import question, sentences
 from recframe.api.uncertain import Uncertain
-from recframe.charts.long_format import (
-    check_of_users,
-    joined_on,
-    rows_of_lists,
-    values_of_users,
-    warned_of_truth,
-    with_columns_of_items,
-)
-from recframe.errors import ColumnError, RecframeError, shown
+from recframe.errors import RecframeError
 from recframe.evaluation.required_columns import is_of_segment
-from recframe.evaluation.segments import keys_of
-from recframe.frames.collecting import stream
 from recframe.frames.dtypes import text_of
-from recframe.frames.inputs import Inputs
-from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.options import MOST_DECIMALS
-from recframe.frames.roles import Segment
 from recframe.metrics import accuracy
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
-from recframe.profiles import under_profile
 from recframe.statistics import options
 from recframe.statistics.groups import reason_without
-from recframe.statistics.sums import MODEL
 
 if TYPE_CHECKING:
     from recframe.charts.table import Table
     from recframe.reports.page import Page
-
-PLACE, HIT = "place", "hit"
-"""Columns without a role: a user's position in the result, and whether a row is a hit."""
 
 
 class ResultsShown(Generic[F]):
@@ -91,7 +74,7 @@ class ResultsShown(Generic[F]):
         │ 1     ┆ 1    ┆ 0.0     ┆ null ┆ 12   ┆ 1         ┆ false ┆ Jaws  │
         └───────┴──────┴─────────┴──────┴──────┴───────────┴───────┴───────┘
         """
-        result: F = _shown(self, metric, k, n, by, worst=True)
+        result: F = shown_lists(self, metric, k, n, by, worst=True)
         return result
 
     @argument_errors.understood
@@ -117,7 +100,7 @@ class ResultsShown(Generic[F]):
         │ 1     ┆ 1    ┆ 1.0 ┆ 1    ┆ 10   ┆ 1         ┆ true │
         └───────┴──────┴─────┴──────┴──────┴───────────┴──────┘
         """
-        result: F = _shown(self, metric, k, n, by, worst=False)
+        result: F = shown_lists(self, metric, k, n, by, worst=False)
         return result
 
     @argument_errors.understood
@@ -128,9 +111,12 @@ class ResultsShown(Generic[F]):
         k: Cutoffs = None,
         by: By = None,
         level: float = 0.95,
-        decimals: int = 3,
+        decimals: int | None = None,
         intervals: bool = True,
-        title: str = "",
+        stars: bool = False,
+        std: bool = False,
+        header: Mapping[str, str] | None = None,
+        caption: str = "",
     ) -> Table:
         r"""Return a table for publication: models as rows, metrics as columns, the best in bold, with intervals and marks.
 
@@ -139,10 +125,14 @@ class ResultsShown(Generic[F]):
 
             baseline: the name of a model: others are marked * if they are significantly better, † if worse, by the paired t
                 test of `compare` with Holm's correction for the whole table. It needs recframe[stats].
+            stars: True marks the best model * where it is significantly better than the runner-up; it needs no baseline.
+            std: True prints ± and the standard deviation over trainings behind each value.
             level: of the intervals, which are those of `summarize`; p values are compared with 1 - level.
-            decimals: of each number. Models whose rounded numbers are equal are all bold; if all models' are, none is.
+            decimals: of each number; without it, two digits of half the narrowest interval of a column. Models whose rounded
+                numbers are equal are all bold; if all models' are, none is.
             intervals: False leaves them out.
-            title: the text above the table.
+            header: titles of columns by their names, such as {"ndcg@10": "nDCG@10", "model": "System"}.
+            caption: the text above the table, in LaTeX its caption.
 
         Below the table are the number of users and the meaning of the marks. By segment, models are grouped by segment; without
         a model, the rows are the segments. A LazyFrame is collected.
@@ -164,40 +154,32 @@ class ResultsShown(Generic[F]):
         Bold: the best model.
         <BLANKLINE>
         """
-        from recframe.charts.table import Publication  # noqa: PLC0415  importing recframe should take no time
+        from recframe.charts.table import Looks, table  # noqa: PLC0415  importing recframe should take no time
 
-        decimals = options.whole("decimals", decimals, 0, MOST_DECIMALS)
-        title = options.text("title", title)
+        decimals = (
+            None if decimals is None else options.whole("decimals", decimals, 0, MOST_DECIMALS)
+        )
+        for name, text in {"caption": caption, **(header or {})}.items():
+            options.text(name, text)
         rec: Any = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         # what a profile rounds is not rounded twice
-        rec = rec(decimals=MOST_DECIMALS)
+        rec = rec(decimals=MOST_DECIMALS)._in_polars()  # noqa: SLF001  the methods of this room are those of a Rec
         asked = question(rec, metrics, k, by, None)
-        names, given = [*asked.by.values()], {"by": by, "level": level}
-        numbers = ["metric", "value", "value_low", "value_high", "n_users"]
-        summary = _collected(rec.summarize(*metrics, k=k, **given), names, numbers)
-        tested, untested = _tested(asked.metrics)
-        model, verdicts, tests = asked.by.get(MODEL), {}, 0
-        if baseline is not None and tested:
-            found = asked.rec.compare(*tested, baseline=baseline, **given)
-            ordered = sorted(names, key=lambda name: name == model)
-            found = _collected(found, ordered, ["metric", "verdict", "p_adjusted"])
-            verdicts = {row[:-2]: row[-2] for row in found.rows()}
-            tests = int(found["p_adjusted"].count())
-        publication = Publication(
+        tested = [one for one in asked.metrics if not (is_of_segment(one) and reason_without(one))]
+        other = None if baseline is None else text_of(baseline)
+        looks = Looks(
             asked.metrics,
-            sentences(asked.notes),
-            verdicts,
-            tests,
-            [str(one) for one in untested],
-            None if baseline is None else text_of(baseline),
+            tested,
+            other,
+            stars,
+            std,
+            level,
             decimals,
             intervals,
-            level,
-            title,
+            header or {},
+            caption,
         )
-        keys = {f"key {place}": name for place, name in enumerate(names)}
-        of_model = next((key for key, name in keys.items() if name == model), None)
-        return publication.table(summary, keys, of_model)
+        return table(rec, looks, argument_errors.names(by), sentences(asked.notes))
 
     @argument_errors.understood
     def report(  # noqa: PLR0913  those of summarize and compare, and what the page is called
@@ -211,23 +193,21 @@ class ResultsShown(Generic[F]):
         cluster: str | None = None,
         margin: float | None = None,
         title: str = "Recommendations, evaluated",
-        title_of: str | None = None,
-        item_columns: str | Sequence[str] | None = None,
+        sections: str | Sequence[str] | None = None,
     ) -> Page:
         """Return a report: all of a result in one page, which a notebook shows and `.save("report.html")` writes.
 
-        It begins with what to do by the first metric, `compare` of the best model and the runner-up, and of the best and the
-        baseline: "Ship X" where X is shown to be better than both, "Keep X" where the baseline is the best, else "Do not decide
-        on this", with the users that would tell (`power`). It names the metrics that say the contrary, the segment that is
-        worse off, how many users get a worse list, and what it costs. Where ids do not meet, nobody is counted or all values
-        are equal, it says in red that the numbers mean nothing.
+        It begins with what to do by the first metric, `compare` of the best model and the runner-up, and of both and the
+        baseline: "Ship X" where X is shown to be better than both, "Keep X" where the baseline is the best, "Replace X by Y or
+        Z" where both beat it and cannot be told apart, else "Do not decide on this". It names the segments that each is better
+        for, the metrics that say the contrary, how many users get a worse list than with which model, and the share of the
+        catalogue that is shown. Where models lack lists, are arms of an experiment or pooled, or ids do not meet, it says that
+        first, in red, and decides nothing: values, audit and definitions are then all that is shown.
 
-        Below stand the values of `summarize` with their intervals and users, pairwise differences with verdicts (`compare`),
-        segments: where the best gains and loses, metrics over the cut-off, what accuracy costs (coverage, concentration,
-        novelty, popularity), real cases (the best, the worst and, with a baseline, the most changed users by the first metric,
-        with their lists, what these missed and their histories), the findings of `audit`, and what each metric means
-        (`explain`). What does not apply is left out, and the page says in a line what to bind to see it. Its numbers are those
-        of these calls.
+        Below stand the values of `summarize`, differences with verdicts (`compare`), segments, metrics over the cut-off, real
+        cases (users whose lists changed the most between the best model and the runner-up, with what was missed and their
+        histories), coverage, concentration, novelty and popularity, the findings of `audit`, and how
+        each metric is computed (`explain`). What does not apply is left out. Its numbers are those of these calls.
 
             metrics: without any ndcg, recall, precision, hit_rate, mrr and map, at 10 or at `k`. The first one decides.
             baseline: the name of the model in use, which all others are compared with; without it each is with each, or more
@@ -238,14 +218,13 @@ class ResultsShown(Generic[F]):
             cluster: the column of clusters of users, as in `summarize`: intervals and verdicts are those of clusters.
             margin: a share of the baseline's value that does not matter, as in `compare`.
             title: what stands above the page.
-            title_of: the column of `items` that names an item; else one that is called title, name or the like.
-            item_columns: columns of `items` that stand as text beside each item of a case.
+            sections: the names of those to show: overview, comparison, segments, curves, cases, costs, audit, definitions.
 
-        `.html` is the page's text, and `.data` its numbers as plain data, which stand in the page as JSON. A page holds
-        the largest 30 segments of a column and some 100 kB of cases, so that it stays small whatever the number of rows.
+        `.headline` is the first sentences, `.html` the page's text, and `.data` its numbers as plain data. A page holds the
+        largest 30 segments of a column and a dozen cases, so that it stays small whatever the number of rows.
 
-        It needs recframe[report]. Of LazyFrames the plans run. Raises what these calls raise, and a RecframeError where a path
-        cannot be written to.
+        It needs recframe[report]. Of LazyFrames the plans run. Raises what these calls raise, and a RecframeError
+        with a column of trainings.
 
         >>> import polars as pl, recframe as rf
         >>> truth = pl.DataFrame({"user": [1, 2, 3, 4], "item": [1, 2, 9, 9]})
@@ -253,35 +232,42 @@ class ResultsShown(Generic[F]):
         >>> b = pl.DataFrame({"user": [1, 2, 3, 4], "item": [9, 9, 9, 9], "rank": 1})
         >>> report = rf.rec({"a": a, "b": b}, truth).report("hit_rate@1", baseline="a", title="Two models")
         >>> report
-        <Two models: 7 sections; .save('report.html') writes it>
+        <Two models: 6 sections; .save('report.html') writes it>
         >>> [row["value"] for row in report.data["summary"]]
         [0.5, 0.5]
         """
         from recframe.reports.page import check_installed  # noqa: PLC0415
         from recframe.reports.report import report  # noqa: PLC0415
 
-        title = options.text("title", title)
-        if title_of is not None:
-            _texts("title_of", [title_of])
+        options.text("title", title)
         check_installed()
         rec: Any = self
         context = rec._context  # noqa: SLF001  the methods of this room are those of a Rec
         columns = [*context.by, *argument_errors.names(by)]
         rec = rec._with(replace(context, by=()))  # noqa: SLF001
+        found = _metrics(rec, metrics, k)
+        if context.training is not None:
+            msg = "a report shows lists of one training; of several write summarize() and compare()"
+            raise RecframeError(msg)
+        asked = question(rec._candidates(), found, None, None, None) if found else None  # noqa: SLF001
         return report(
             rec,
             columns,
-            metrics=_metrics(rec, metrics, k),
+            title,
+            _texts("sections", sections or []),
+            metrics=found,
             baseline=None if baseline is None else text_of(baseline),
             by=[column if isinstance(column, str) else str(column.name) for column in columns],
             level=level,
             min_users=min_users,
             cluster=cluster,
             margin=margin,
-            title=title,
-            title_of=title_of,
-            item_columns=_texts("item_columns", item_columns or []),
+            lacks=sentences(asked.notes) if asked else [],
         )
+
+    def _lists_of(self, metric: Metric[...], users: pl.Series) -> pl.DataFrame:
+        """Return the lists of some users, for the cases of a report."""
+        return lists_of(self, metric, users)
 
     @property
     def plot(self) -> Plot:
@@ -306,90 +292,9 @@ def _tested(metrics: Sequence[Metric[...]]) -> tuple[list[Metric[...]], list[Met
 
 
 def _texts(name: str, given: object) -> list[str]:
-    """Return the names of columns of items."""
-    columns = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-    takes = "the name of a column of items, such as 'title'"
-    return [options.text(name, one, takes) for one in columns]
-
-
-def _shown(
-    rec: Any,
-    metric: str | Metric[...],
-    k: int | None,
-    n: object,
-    by: By,
-    *,
-    worst: bool,
-) -> Any:
-    """Return the lists of the first users, as a frame of the same kind."""
-    one, number = _checked(metric, k, n)
-    context = rec._context  # noqa: SLF001  the methods of this class are those of a Rec
-    user = context.names["user"]
-    inputs, values = values_of_users(rec, one, argument_errors.names(by))
-    keys = keys_of(inputs, [one])
-    segments = [key for key in keys if key != "user"]
-    lower_is_better = one.direction == "lower"
-    order = {**dict.fromkeys(segments, False), "value": worst == lower_is_better, "user": False}
-    ordered = values.sort(*order, descending=[*order.values()], nulls_last=True)
-    place = pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
-    ordered = ordered.with_columns((place.over(segments) if segments else place).alias(PLACE))
-    values = ordered.filter(pl.col(PLACE) <= number).cache()
-    # The segments are the users' alone: a list is shown whole, and compared with all of the truth.
-    models = values.select("model") if inputs.model else None
-    convention = under_profile.asked(inputs.context, [one])[0]
-    plain = replace(inputs, segments=(), context=convention.context, models=models)
-    names = {key: keys[key] for key in segments}
-    shown_items = _columns_of_items(plain, {*names.values()})
-    lists = rows_of_lists(plain, one, values.select("user"))
-    lists = with_columns_of_items(lists, plain, shown_items)
-    names |= {PLACE: PLACE, "user": user, "value": str(one)}
-    names |= {role: context.names[role] for role in ("rank", "item", "relevance")}
-    names |= {HIT: HIT} | {column.inside: column.name for column in shown_items}
-    _check_names(list(names.values()))
-    by_list = [*segments, PLACE, "user", "rank", "item"]
-    plan = joined_on(values, lists, [*inputs.model, "user"]).sort(by_list, nulls_last=True)
-    plan = plan.select(pl.col(inside).alias(name) for inside, name in names.items())
-    # NOTE: pandas' rows are sorted by these columns once more where it has categories, so that they say the whole order.
-    sources = {names[inside]: inputs.sources.get(names[inside]) for inside in by_list}
-    sources[names["item"]] = rec._kind.source(names["item"])  # noqa: SLF001
-    return rec._kind.give(plan, sources, warned_of_truth(inputs))  # noqa: SLF001
-
-
-def _checked(metric: str | Metric[...], k: int | None, n: object) -> tuple[Metric[...], int]:
-    """Return the metric and the number of users, or say why there is no such thing."""
-    one, *others = registry.asked([metric], k)
-    if others:
-        raise RecframeError(f"k={shown(k)}: users are sorted by one cut-off; write k=10")
-    check_of_users(one)
-    return one, options.whole("n", n, 1)
-
-
-def _columns_of_items(inputs: Inputs, without: Collection[str]) -> list[Segment]:
-    """Return the columns of the items frame except the id and segments of the result."""
-    if inputs.items is None:
-        return []
-    without = {inputs.context.names["item"], *without}
-    names = [name for name in inputs.sides["items"].columns if name not in without]
-    return [Segment(f"shown {place}", name, "items") for place, name in enumerate(names)]
-
-
-def _check_names(names: Sequence[str]) -> None:
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        msg = (
-            f"the result has a column {twice[0]!r} of its own, and {twice[0]!r} is also a column of items= or by=; rename "
-            "that"
-        )
-        raise ColumnError(msg)
-
-
-def _collected(result: Any, names: Sequence[str], columns: Sequence[str]) -> pl.DataFrame:
-    """Return a result of whatever kind as a frame of Polars in memory, its keys under names of our own.
-
-    NOTE: some names, such as "^.*$", are patterns to Polars.
-    """
-    keys = {f"key {place}": name for place, name in enumerate(names)}
-    return stream(kind_for(result).take({**keys, **{column: column for column in columns}}).lazy())
+    """Return the names of sections."""
+    names = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    return [options.text(name, one, "a name or several, such as 'overview'") for one in names]
 
 
 DEFAULTS = (

@@ -3,77 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain, count
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from recframe.audit.report import tell
-from recframe.charts.formatting import counted
 from recframe.charts.themes import ALL
-from recframe.errors import ColumnError, RecframeError, shown
-from recframe.evaluation.segments import keys_of, n_keys, numbered, support_of
-from recframe.evaluation.trainings import one_of_each
-from recframe.frames.collecting import Collect
+from recframe.errors import RecframeError, shown, worded
 from recframe.frames.dtypes import as_text
-from recframe.frames.hints import A_FRAME_EACH, Given, bind
-from recframe.frames.inputs import Inputs
-from recframe.frames.kinds.kind import Seen as WhatIsTold
-from recframe.frames.roles import Segment
-from recframe.frames.rows.joins import AS_EVER
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
-from recframe.profiles import under_profile
-from recframe.ranking.data_checks import as_frame
-from recframe.ranking.judged_frame import judge
-from recframe.ranking.relevance import is_relevant_row, rows_of_models
+from recframe.ranking.relevance import rows_of_models
 from recframe.statistics import options
 
 NOBODY = "(none)"
 """The name of a null, where nothing else has it."""
 
 
-@dataclass(frozen=True)
-class Names:
+class Names(NamedTuple):
     """Unique labels of values in their own order, nulls last."""
 
     order: list[str]
     none: str = NOBODY
     """The name of a null among them."""
-    dtype: pl.DataType = field(default_factory=pl.String)
-    """Dtype of the values."""
+    dtype: pl.DataType = pl.String()
 
     @classmethod
     def of(cls, columns: Iterable[pl.Series]) -> Names:
         """Return the names of the values of some columns."""
-        every = (
-            pl.concat([column.alias("name") for column in columns]).unique().sort(nulls_last=True)
-        )
-        text = every.to_frame().select(as_text(pl.col("name"), every.dtype)).to_series()
-        others = chain([NOBODY, "(null)"], (f"(null {n})" for n in count(2)))
-        none = next(name for name in others if name not in {*text})
-        return cls(text.fill_null(none).to_list(), none, every.dtype)
+        each = pl.concat([column.alias("name") for column in columns])
+        each = each.unique().sort(nulls_last=True)
+        text = each.to_frame().select(as_text(pl.col("name"), each.dtype)).to_series()
+        none = NOBODY
+        while none in text:
+            none = f"({none})"
+        return cls(text.fill_null(none).to_list(), none, each.dtype)
 
     def text(self, values: pl.Expr) -> pl.Expr:
         """Return values as their names."""
         return as_text(values, self.dtype).fill_null(self.none)
-
-    @property
-    def place(self) -> pl.Expr:
-        """The place of a model among the names."""
-        places = dict(zip(self.order, range(len(self.order)), strict=True))
-        # NOTE: without a name to replace, Polars gives the names themselves
-        none = pl.lit(None, pl.Int64)
-        return (
-            pl.col("model").replace_strict(places, default=None, return_dtype=pl.Int64)
-            if places
-            else none
-        )
-
-    def model(self, *, bound: bool) -> pl.Expr:
-        """Return the models as text, where they are bound."""
-        return self.text(pl.col("model")) if bound else pl.lit(ALL)
 
 
 WITHOUT_MODELS = Names([ALL])
@@ -94,58 +61,58 @@ def models_of(rec: Any) -> Names:
     return Names.of([rec._kind.give(models, {})["model"]])  # noqa: SLF001
 
 
-def models_in(rec: Any, result: pl.DataFrame) -> Names:
-    """Return the names of the models, and baselines, of a result in long form."""
-    model = rec._context.model  # noqa: SLF001
-    keys = {model, "baseline"}.intersection(_keys(result))
-    return WITHOUT_MODELS if model is None else Names.of([result[name] for name in keys])
+class Result(NamedTuple):
+    """A result in long form under the names of charts."""
+
+    data: pl.DataFrame
+    """Keys as text in `model`, `baseline` and `segment`, the `place` of the segment, and the numbers."""
+    models: Names
+    by: str = ""
+    """Names of the columns that make the segments, or ""."""
+    own_order: bool = False
+    """Whether segments have an order of their own, that of an enum."""
+    noun: str = "user"
+    """What a value is a mean over."""
 
 
-def _keys(result: pl.DataFrame) -> list[str]:
-    """Return the columns before the numbers of a result in long form."""
-    return result.columns[: result.columns.index("metric")]
+def named(rec: Any, result: pl.DataFrame) -> Result:
+    """Return a result in long form with its keys as text."""
+    return with_names(result, rec._context.model)  # noqa: SLF001  the methods of this room are those of a Rec
 
 
-def keyed(rec: Any, result: pl.DataFrame) -> pl.DataFrame:
-    """Return a result in long form with its keys as text, in `model` and `segment`.
-
-    `known` says whether no segment is null, and `place` and `model_place` number segments and models in their own order.
-    """
-    names, model, models = _keys(result), rec._context.model, models_in(rec, result)  # noqa: SLF001
-    keys = {name: f"key {place}" for place, name in enumerate(names)}
-    found = result.clone()
+def with_names(result: pl.DataFrame, model: str | None) -> Result:
+    """Return rows whose keys, the columns before `metric`, are text: segments, the model and the baseline."""
+    n, data = result.columns.index("metric"), result.clone()
+    numbers = result.columns[n:]
     # NOTE: some names, such as "^.*$", are patterns to Polars
-    found.columns = [*keys.values(), *result.columns[len(keys) :]]
-    roles = {"model": model, "baseline": "baseline"}
-    named = {role: models.text(pl.col(keys[name])) for role, name in roles.items() if name in keys}
-    named = {"model": pl.lit(ALL)} if model is None else named
-    of_segments = [key for name, key in keys.items() if name not in {*roles.values()}]
-    found = with_segments(found, of_segments).with_columns(**named)
-    numbers = result.columns[len(keys) :]
-    return found.select(*named, "segment", "place", "known", *numbers, model_place=models.place)
+    data.columns = [*(f"key {place}" for place in range(n)), *numbers]
+    keys = dict(zip(result.columns[:n], data.columns, strict=False))
+    roles = {"model": model, "baseline": "baseline"} if model in keys else {}
+    roles = {role: keys.pop(name) for role, name in roles.items() if name in keys}
+    models = Names.of(data[key] for key in roles.values()) if roles else WITHOUT_MODELS
+    texts = {"model": pl.lit(ALL)} | {role: models.text(pl.col(key)) for role, key in roles.items()}
+    words = [pl.lit("")]
+    for key in keys.values():
+        text = Names.of([data[key]]).text(pl.col(key))
+        # "a" with "b · c" is not "a · b" with "c"
+        words += [pl.lit(" · "), text.str.replace_all(" · ", " \u2219 ", literal=True)]
+    own = all(isinstance(data.schema[key], pl.Enum) for key in keys.values())
+    data = data.sort(*keys.values(), nulls_last=True, maintain_order=True) if keys else data
+    # NOTE: sums, since Polars 1 panics where it concatenates columns with an empty chunk
+    data = data.with_columns(segment=worded(words[0], *words[2:]), **texts)
+    place = pl.col("segment").rle_id().cast(pl.Int64).alias("place")
+    return Result(data.select(*texts, "segment", place, *numbers), models, ", ".join(keys), own)
 
 
-def with_segments(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Return rows with their segment in words, its place in the segments' order, and whether none of its keys is null.
-
-    Two segments that read alike, "a" with "b · c" and "a · b" with "c", are told apart by a number.
-    """
-    if not keys:
-        known = pl.lit(value=True)
-        return rows.with_columns(segment=pl.lit(""), place=pl.lit(0, pl.Int64), known=known)
-    words = pl.concat_str(
-        [Names.of([rows[key]]).text(pl.col(key)) for key in keys], separator=" · "
-    )
-    each = rows.select(keys).unique(maintain_order=True)
-    each = each.with_columns(
-        segment=words,
-        known=pl.all_horizontal(pl.all().is_not_null()),
-        place=pl.int_range(pl.len(), dtype=pl.Int64),
-    )
-    again = pl.int_range(pl.len()).over("segment")
-    numbered_words = pl.format("{} ({})", "segment", again + 1)
-    each = each.with_columns(segment=pl.when(again > 0).then(numbered_words).otherwise("segment"))
-    return rows.join(each, on=keys, how="left", nulls_equal=True, maintain_order="left")
+def each_value(rec: Any, metric: Metric[...], by: str) -> Result:
+    """Return the value of each user or item of each model that has it, with its id in `key`."""
+    context, names = rec._context, models_of(rec)  # noqa: SLF001  the methods of this room are those of a Rec
+    key = context.names[by]
+    result = rec.evaluate(metric, by=key)
+    model = pl.lit(ALL) if context.model is None else names.text(pl.lit(result[context.model]))
+    rows = pl.DataFrame({"key": result[key], "value": result.to_series(result.width - 1)})
+    rows = rows.with_columns(model=model, segment=pl.lit(""), place=0)
+    return Result(rows.drop_nulls("value"), names)
 
 
 def longest_list(rec: Any) -> int | None:
@@ -165,63 +132,28 @@ class Intervals(NamedTuple):
     cluster: str | None = None
 
     @property
-    def title(self) -> str:
-        """The title of an interval in a tooltip."""
-        return f"{options.per_cent(self.level)} interval"
-
-    @property
     def words(self) -> str:
         """The level, and the column of clusters, as a sentence has them."""
         clusters = "" if self.cluster is None else f" (users in clusters, by {self.cluster})"
         return options.per_cent(self.level) + clusters
 
 
-class Summary(NamedTuple):
-    """A summary under the names of charts."""
-
-    data: pl.DataFrame
-    models: list[str]
-    by: str
-    """Names of the columns that make the segments, or ""."""
-    own_order: bool
-    """Whether segments have an order of their own."""
-    own_order_of_models: bool
-
-
-def has_own_order(result: pl.DataFrame, *names: str | None) -> bool:
-    """Return whether some columns are all enums, whose values have an order of their own."""
-    return all(isinstance(result.schema[name], pl.Enum) for name in names if name is not None)
-
-
-def segment_columns(rec: Any, result: pl.DataFrame) -> list[str]:
-    """Return the columns of a result in long form that make segments."""
-    return [name for name in _keys(result) if name not in {rec._context.model, "baseline"}]  # noqa: SLF001
-
-
-def summary(rec: Any, metrics: Sequence[Metric[...]], how: Intervals, by: Any = None) -> Summary:
-    """Return a result of `summarize` for a chart."""
-    result = rec.summarize(metrics, by=by, **how._asdict())
-    data = keyed(rec, result).rename({"value_low": "low", "value_high": "high"})
+def summary(rec: Any, metrics: Sequence[Metric[...]], how: Intervals, by: Any = None) -> Result:
+    """Return a result of `summarize` for a chart, with the cut-off of each row in `k`."""
+    found = named(rec, rec.summarize(metrics, by=by, **how._asdict()))
     cutoffs = {str(metric): metric.k for metric in metrics}
-    data = data.with_columns(k=pl.col("metric").replace_strict(cutoffs, return_dtype=pl.Int64))
-    names = segment_columns(rec, result)
-    models = models_in(rec, result)
-    own = has_own_order(result, *names), isinstance(models.dtype, pl.Enum)
-    return Summary(data, models.order, ", ".join(names), *own)
+    k = pl.col("metric").replace_strict(cutoffs, return_dtype=pl.Int64)
+    data = found.data.rename({"value_low": "low", "value_high": "high"}).with_columns(k=k)
+    return found._replace(data=data, noun=noun_of(metrics[0]))
 
 
-def evaluated(rec: Any, metrics: Any, k: Any) -> tuple[pl.DataFrame, list[str]]:
-    """Return a tidy result of `evaluate` under the names of charts, and the names of its models."""
-    result = rec.evaluate(metrics, k=k, tidy=True)
-    return keyed(rec, result).rename({"n": "n_users"}), models_in(rec, result).order
-
-
-def check_whole(rec: Any, call: str) -> None:
-    """Say that a chart shows no segments, where some are bound."""
+def whole(rec: Any, call: str) -> Any:
+    """Return the `rec` of a chart that shows no segments, or say so where some are bound."""
     by = rec._context.by  # noqa: SLF001  the methods of this room are those of a Rec
     if by:
         msg = f"plot.{call} draws no segments, and by={shown(by[0])} is bound; ask it of a rec without group_by"
         raise RecframeError(msg)
+    return rec
 
 
 def one_metric(call: str, metric: str | Metric[...], k: int | None = None) -> Metric[...]:
@@ -233,137 +165,13 @@ def one_metric(call: str, metric: str | Metric[...], k: int | None = None) -> Me
     return found[0]
 
 
-def check_of_users(metric: Metric[...]) -> None:
-    """Say that no user has a value of a metric of whole segments."""
-    if metric.shape == "set":
-        msg = f"{metric} is one number for all lists of a segment, and no user has a value of it; ask for one that users have, "
-        raise RecframeError(msg + "such as 'ndcg@10'")
-
-
-def values_of_users(
-    rec: Any, metric: Metric[...], by: Sequence[Any] = ()
-) -> tuple[Inputs, pl.LazyFrame]:
-    """Return the frames by user, and each user's value, in `value` beside the keys; without those who have none."""
-    inputs = rec._inputs([*by, rec._context.names["user"]], [metric])  # noqa: SLF001
-    values = rec._evaluated(inputs, under_profile.asked(inputs.context, [metric]))  # noqa: SLF001
-    keys = [*keys_of(inputs, [metric])]
-    named = numbered(values, keys).select(*keys, pl.col(str(metric)).alias("value"))
-    return inputs, named.drop_nulls("value")
-
-
-def warned_of_truth(inputs: Inputs) -> WhatIsTold:
-    """Return a callback that warns about the truth, for results that are no tables of metrics."""
-
-    def told(result: pl.DataFrame, run: Collect) -> None:
-        tell(one_of_each(under_profile.at_home(inputs)), [], result, run)
-
-    return told
-
-
-def rows_of_lists(inputs: Inputs, metric: Metric[...], users: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the rows of some users that are listed up to the cut-off or relevant, under the names of their roles.
-
-    The users have values, so that the frames have passed their checks. Rows stand in their own order, whatever the universe.
-    """
-    frames = {"lists": inputs.lists, "truth": inputs.truth}
-    kept: dict[str, Any] = {
-        name: frame.join(users.unique(), on="user", how="semi", maintain_order="left")
-        for name, frame in frames.items()
-        if frame is not None
-    }
-    context = inputs.context.having(universe="all")
-    judged = judge(replace(inputs, **kept, context=context, users=None, checks=()))
-    rows = as_frame(replace(judged, precomputed=replace(judged.precomputed, checked=True)))
-    rank = pl.col("rank")
-    listed = rank.is_not_null() if metric.k is None else rank <= metric.k
-    listed = listed.fill_null(value=False)
-    relevant = is_relevant_row(inputs).fill_null(value=False)
-    rows = numbered(rows, [*inputs.model, "user", "item", "rank", "relevance"])
-    return rows.filter(listed | relevant).with_columns(hit=listed & relevant, listed=listed)
-
-
-def with_columns_of_items(
-    rows: pl.LazyFrame, inputs: Inputs, columns: Sequence[Segment]
-) -> pl.LazyFrame:
-    """Return rows with columns of the frame of items."""
-    if not columns:
-        return rows
-    taken = inputs.sides["items"].take(["item"], columns).lazy().drop_nulls("item")
-    return joined_on(rows, taken, ["item"])
-
-
-def joined_on(rows: pl.LazyFrame, others: pl.LazyFrame, on: list[str]) -> pl.LazyFrame:
-    """Return rows with the others' columns; keys that came from frames of other widths match."""
-    dtypes = rows.collect_schema()
-    keys = [pl.col(key).cast(dtypes[key], strict=False) for key in on]
-    return rows.join(others.with_columns(keys), on=on, how="left", nulls_equal=True)
-
-
-def check_models(rec: Any, call: str) -> None:
-    """Say that a call is of several models, where no column of them is bound."""
-    if rec._context.model is None:  # noqa: SLF001  the methods of this room are those of a Rec
-        msg = f"{call} holds models against one another: {bind(model=repr('model'))}{A_FRAME_EACH}"
-        raise RecframeError(msg)
-
-
-def users_of(data: pl.DataFrame, column: str = "n_users", noun: str = "user") -> str:
-    """Return the number of users behind a chart, in words."""
-    numbers = data[column].drop_nulls()
-    words = counted(int(numbers.max() or 0), noun)  # type: ignore[arg-type]
-    return words if numbers.n_unique() <= 1 else f"up to {words}"
-
-
 def noun_of(metric: Metric[...]) -> str:
     """Return the noun of what a metric is averaged over."""
     return "list" if metric.definition.over_lists else "user"
 
 
-COLUMNS = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "n": pl.Int64}
-"""The columns after those of `by`."""
-
-
-def tidy(values: pl.LazyFrame, inputs: Inputs, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
-    """Return a result with support as one row for each segment and metric, in the order of both.
-
-    NOTE: lists of one struct for each metric, since a concatenation would read the plan once for each.
-    """
-    n = n_keys(inputs)
-    names, keys = values.collect_schema().names()[:n], [f"key {place}" for place in range(n)]
-    for name in names:
-        if name in COLUMNS:
-            msg = (
-                f"{Given('by', name)} is also the name of a result column; rename the column first"
-            )
-            raise ColumnError(msg)
-    rows = pl.concat_list([_row(metric) for metric in metrics]).alias("rows")
-    long = numbered(values, keys).select(*keys, rows).explode("rows", **AS_EVER)
-    named = (pl.col(key).alias(name) for key, name in zip(keys, names, strict=True))
-    return long.unnest("rows").select(*named, *COLUMNS)
-
-
-def _row(metric: Metric[...]) -> pl.Expr:
-    """Return a metric's columns as one struct."""
-    values = {
-        "metric": pl.lit(str(replace(metric, k=None))),
-        "k": pl.lit(metric.k),
-        "value": pl.col(str(metric)),
-        "n": pl.col(support_of(metric)),
-    }
-    return pl.struct(values[name].cast(dtype).alias(name) for name, dtype in COLUMNS.items())
-
-
-def wide(result: pl.DataFrame, metrics: Sequence[Metric[...]]) -> pl.DataFrame:
-    """Return a collected result in long form as one with a column for each metric, for whoever looks at the numbers."""
-    every, n = len(metrics), result.width - len(COLUMNS)
-    parts = [result.gather_every(every, place) for place in range(every)]
-    # by their names, since among columns in a list an empty name is replaced
-    columns = {column.name: column for column in parts[0].get_columns()[:n]}
-    counts = {
-        str(place): part["n"]
-        for place, part in enumerate(parts)
-        if not metrics[place].definition.over_lists
-    }
-    if counts:
-        columns["n_users"] = pl.DataFrame(counts).max_horizontal()
-    values = {str(one): part["value"] for one, part in zip(metrics, parts, strict=True)}
-    return pl.DataFrame({**columns, **values})
+def check_of_users(metric: Metric[...]) -> None:
+    """Say that no user has a value of a metric of whole segments."""
+    if metric.shape == "set":
+        msg = f"{metric} is one number for all lists of a segment, and no user has a value of it; ask for one that users have, "
+        raise RecframeError(msg + "such as 'ndcg@10'")

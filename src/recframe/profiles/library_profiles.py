@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -22,8 +22,7 @@ ITEMS_OF_TRAIN = "its catalogue is the items of train: give those as items="
 Switches = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Profile:
+class Profile(NamedTuple):
     """Conventions of one library: global policies, and parameters by metric.
 
     A switch that is not named has recframe's own default. Ties matter only where ranks are made from scores.
@@ -33,11 +32,11 @@ class Profile:
     """Version whose code was read, and its files."""
     policies: Switches
     metrics: Mapping[str, Switches]
-    notes: str = ""
+    notes: str
     """Behaviour without a switch: numbers that long frames do not hold, defects that are not reproduced."""
-    instead: Mapping[str, str] | None = None
+    instead: Mapping[str, str] = MappingProxyType({})
     """Names with another meaning in that library, and the metric to use."""
-    cut: Mapping[str, Switches] | None = None
+    cut: Mapping[str, Switches] = MappingProxyType({})
     """Additional switches by metric, used only with a cut-off."""
 
 
@@ -80,8 +79,7 @@ PROFILES["trec_eval"] = Profile(
     "prints 4 decimals, and num_ret and num_rel_ret as sums; interpolated_precision and eleven_point_precision are those of 9, "
     "and 10 has rounding='nearest'",
 )
-PROFILES["ir_measures"] = replace(
-    PROFILES["trec_eval"],
+PROFILES["ir_measures"] = PROFILES["trec_eval"]._replace(
     source="ir_measures 0.4.3, calc_aggregate",
     notes="the rank column is ignored there: give scores; NumRet and NumRelRet are sums there; ERR has 5 decimals, and "
     "so has ndcg(gain=exp), whose scores it compares in 64 bits",
@@ -397,37 +395,32 @@ def known() -> list[str]:
 
 def check_name(name: object) -> None:
     """Raise an error that lists the profiles, for an unknown name."""
-    if not isinstance(name, str) or name not in known():
-        close = suggestion(name, known()) if isinstance(name, str) else ""
+    if name not in known():
+        close = suggestion(str(name), known())
         msg = f"unknown profile {shown(name)}{close or '; known are ' + ', '.join(known())}"
         raise RecframeError(msg)
 
 
 def switches_of(name: str | None, metric: str, k: int | None) -> Switches:
     """Return what a profile sets for a metric, parameters and policies; say so where its library has no such metric."""
-    profile = PROFILES.get(name or OWN)
-    if profile is None:
+    if name not in PROFILES:
         return {}
+    profile = PROFILES[name]
     if metric not in profile.metrics:
-        other = (profile.instead or {}).get(metric)
-        other = f"; {other}" if other else ""
+        other = f"; {profile.instead[metric]}" if metric in profile.instead else ""
         msg = f"the profile {name!r} has no {metric}{other}. It has {', '.join(profile.metrics)}"
         raise RecframeError(msg)
-    found = {**profile.policies, **profile.metrics[metric], **_of_the_cut(profile, metric, k)}
+    of_cut = {} if k is None else profile.cut.get(metric, {})
+    found = {**profile.policies, **profile.metrics[metric], **of_cut}
     if found.pop("k", k) != k:
         msg = f"the profile {name!r} has {metric} of the whole list alone; write {metric!r} without a cut-off"
         raise RecframeError(msg)
     return found
 
 
-def _of_the_cut(profile: Profile, metric: str, k: int | None) -> Switches:
-    return {} if k is None else (profile.cut or {}).get(metric, {})
-
-
 def policies_of(name: str | None) -> Switches:
     """Return the policies that a profile sets where no metric has others."""
-    profile = PROFILES.get(name or OWN)
-    return {} if profile is None else profile.policies
+    return PROFILES[name].policies if name in PROFILES else {}
 
 
 def list_profiles() -> pl.DataFrame:
@@ -439,31 +432,20 @@ def list_profiles() -> pl.DataFrame:
     >>> rf.list_profiles().filter(profile="spark_mllib")["metrics"].item()
     'precision, recall, map(normalizer=min), ndcg(gain=binary)'
     """
-    rows = [_row(name, profile) for name, profile in PROFILES.items()]
+    rows = []
+    for name, profile in PROFILES.items():
+        policies = {**DEFAULTS, **profile.policies}.items()
+        row: dict[str, str | None] = {
+            policy: None if one is None else str(one) for policy, one in policies
+        }
+        metrics = [_entry(profile, metric) for metric in profile.metrics]
+        row |= {"metrics": ", ".join(metrics), "notes": profile.notes, "source": profile.source}
+        rows.append({"profile": name, **row})
     return pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String))
 
 
-def _row(name: str, profile: Profile) -> dict[str, str | None]:
-    """Return a profile as a row of the frame of all."""
-    policies = {
-        policy: None if one is None else str(one)
-        for policy, one in {**DEFAULTS, **profile.policies}.items()
-    }
-    cut = profile.cut or {}
-    metrics = ", ".join(
-        _entry(metric, switches, cut.get(metric, {}))
-        for metric, switches in profile.metrics.items()
-    )
-    return {
-        "profile": name,
-        **policies,
-        "metrics": metrics,
-        "notes": profile.notes,
-        "source": profile.source,
-    }
-
-
-def _entry(metric: str, switches: Switches, with_k: Switches) -> str:
-    shown = [f"{name}={value}" if name != "k" else "whole list" for name, value in switches.items()]
-    shown += [f"with k: {name}={value}" for name, value in with_k.items()]
+def _entry(profile: Profile, metric: str) -> str:
+    """Return a metric with what a profile sets for it."""
+    shown = [f"{name}={value}" for name, value in profile.metrics[metric].items()]
+    shown += [f"with k: {name}={value}" for name, value in profile.cut.get(metric, {}).items()]
     return f"{metric}({', '.join(shown)})" if shown else metric

@@ -56,8 +56,6 @@ def _weighed(context: Context, metric: Metric[...]) -> Metric[...]:
 
 def own(context: Context) -> Context:
     """Return the context under its profile's policies, those that hold where no metric has others."""
-    if context.profile is None:
-        return context
     return context.assuming(library_profiles.policies_of(context.profile))
 
 

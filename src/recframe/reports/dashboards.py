@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
+from itertools import groupby
 from typing import Any
 
 import polars as pl
 
 import recframe
-from recframe.charts.formatting import (
-    NONE,
-    Column,
-    Row,
-    counted,
-    named,
-    number,
-    signed,
-    table,
-)
-from recframe.charts.themes import Look
+from recframe.charts.formatting import NONE, counted, signed, written
+from recframe.charts.history_charts import keys_of_changes, splits_of, timeline
+from recframe.charts.themes import ALL, Look
 from recframe.errors import ColumnError, RecframeError, shown, suggestion
-from recframe.reports.page import Content, Page, Section, Text, figure
+from recframe.reports.page import Figure, Page, Section, Text, figure
+from recframe.reports.tables import Cell, Column, Row, Table, cut, measured
 from recframe.tracking.changed_runs import CHANGED, FEWEST, LEVEL, WINDOW, runs_of
 from recframe.tracking.changed_runs import changes as changes_of
-from recframe.tracking.histories import OF_RUN, TAGS
 
 MOST_CHARTS = 12
 """Most charts of metrics, to keep a page small."""
-MOST_CHANGED, MOST_NEWEST, MOST_RUNS = 200, 100, 200
-"""Most rows of the tables, to keep a page small."""
-MARKS = {"changed": "warning", "open": "open"}
+CHANGES = (
+    Column("as of"),
+    Column("metric"),
+    Column("value", "number"),
+    Column("expected", "number"),
+    Column("change", "number"),
+    Column("note", "text more"),
+)
 
 
 def dashboard(
@@ -44,15 +40,14 @@ def dashboard(
 ) -> Page:
     """Return a page of all runs of a history, which a notebook shows and `.save("dashboard.html")` writes as one file.
 
-    It has the newest numbers with their intervals and the bands of the runs before, all numbers that ever changed, a chart over
-    time of each metric, and the runs: their data by fingerprint and which of them are of the same, and tags. What changed is
-    what `rf.changes` says.
+    It has the newest numbers, a row for each model and segment, those that changed marked; all numbers that ever changed, with
+    the bands of the runs before; and a chart over time of each metric. What changed is what `rf.changes` says.
 
         history: a frame of `rf.history(...)`, of any kind, or its path.
         window, level: those of `rf.changes`. title: what stands above the page. model: the column of models.
 
-    The file works offline, and asks nothing of any network. Tables of segments hold the changed ones, those of runs the newest
-    200, and there are charts of the first 12 metrics; the page says what is left out. `.data` has the numbers as plain data.
+    The file works offline, and asks nothing of any network. A table holds the first 60 rows, and there are charts of the first
+    12 metrics; the page says what is left out. `.data` has the numbers as plain data.
 
     It needs recframe[report]. Raises a RecframeError for a frame that is no history, and for one without runs.
 
@@ -62,199 +57,101 @@ def dashboard(
     >>> for day in (1, 2, 3):
     ...     tracked = df.rec.track("ndcg@10", history=folder, as_of=f"2026-11-{day:02}")
     >>> rf.dashboard(folder, title="Nightly")
-    <Nightly: 4 sections; .save('report.html') writes it>
+    <Nightly: 3 sections; .save('report.html') writes it>
     """
-    from recframe.charts.history_charts import Lines  # noqa: PLC0415  Altair is an extra
-
     if not isinstance(title, str):
         msg = f"title={shown(title)}: title takes text"
         raise RecframeError(msg)
-    runs = runs_of(history, "dashboard")
-    found = changes_of(runs, window=window, level=level)
+    found = changes_of(runs_of(history, "dashboard"), window=window, level=level)
     if found.is_empty():
         msg = "the history has no numbers yet; track some: rec.track(..., history='history.parquet', as_of='2026-11-22')"
         raise RecframeError(msg)
-    lines, look = Lines.of(found, model, window, level), Look("light", 600)
-    keys = [*lines.keys]
+    keys = keys_of_changes(found)
     if model != "model" and model not in keys:
         close = suggestion(str(model), keys) or f"; it has {', '.join(keys) or 'none'}"
         msg = f"model={shown(model)} is no column of the history that tells models or segments apart{close}"
         raise ColumnError(msg)
-    metrics = found["metric"].unique(maintain_order=True).to_list()
-    charts = {
-        metric: lines.chart(metric, lines.splits_of(metric)[0], look)
-        for metric in metrics[:MOST_CHARTS]
-    }
-    page = Dashboard(found, keys, metrics, model, window, level)
-    return Page(page.content(title, charts, _about(runs)))
+    rows = [_numbered(row, keys, model) for row in found.to_dicts()]
+    last = {row["name"]: row["as_of"] for row in rows}
+    newest = [row for row in rows if row["as_of"] == last[row["name"]]]
+    runs = sorted({(row["as_of"], row["name"] or "") for row in rows})
+    changes = [row for row in reversed(rows) if row["verdict"] == CHANGED]
+    first, latest = written(runs[0][0]), written(runs[-1][0])
+    headline = f"{_newest_lead(newest)} {counted(len(runs), 'run')} from {first} to {latest}."
+    sections = [_newest(newest), _changes(changes, window, level), _over_time(found, model)]
+    data = {"newest": newest, "changed": changes}
+    return Page(title, headline, sections, {}, data, f"Made by recframe {recframe.__version__}.")
 
 
-def _about(runs: pl.DataFrame) -> pl.DataFrame:
-    """Return the columns about the runs, a row for each of their metrics."""
-    tags = [column for column in runs.columns if column.startswith(TAGS)]
-    return runs[[*OF_RUN, *tags, "metric"]].unique(maintain_order=True)
+def _numbered(row: Row, keys: Sequence[str], model: str) -> dict[str, Any]:
+    """Return a number with the users that it covers, in words."""
+    parts = [row["name"], row.get(model) if model in keys else None]
+    parts += [f"{key}={row[key]}" for key in keys if key != model and row[key] is not None]
+    users = " · ".join(str(part) for part in parts if part is not None)
+    return {**row, "users": users or ALL, "value_low": row["low"], "value_high": row["high"]}
 
 
-def _time(of: Any) -> str:
-    """Return a time as text, the first moment of a day as the day."""
-    if isinstance(of, datetime):
-        is_day = of.time() == datetime.min.time()
-        return of.date().isoformat() if is_day else of.isoformat(" ", timespec="minutes")
-    return of.isoformat() if isinstance(of, date) else NONE
+def _newest_lead(rows: Sequence[Row]) -> str:
+    """Return how many numbers of the newest run changed."""
+    judged = sum(row["expected"] is not None for row in rows)
+    if not judged:
+        return f"The newest run has {counted(len(rows), 'number')}, and too few runs before it: {FEWEST} are needed."
+    n = sum(row["verdict"] == CHANGED for row in rows)
+    return f"{n:,} of {counted(judged, 'number')} of the newest run changed."
 
 
-def _said(value: Any) -> str:
-    return value or NONE
+def _newest(rows: Sequence[Row]) -> Section:
+    """Return the numbers of the newest run, a row for each model and segment."""
+    metrics = [*dict.fromkeys(row["metric"] for row in rows)]
+    lines = []
+    for users, of in groupby(
+        sorted(rows, key=lambda row: ("=" in row["users"], row["users"])), lambda row: row["users"]
+    ):
+        by_metric = {row["metric"]: row for row in of}
+        cells = [Cell(users)]
+        for metric in metrics:
+            row = by_metric.get(metric)
+            mark = "warning" if row and row["verdict"] == CHANGED else ""
+            cells.append(measured(row, mark=mark) if row else Cell(NONE))
+        lines.append(cells)
+    columns = [Column("users"), *(Column(metric, "number") for metric in metrics)]
+    table = Table("Numbers with their intervals; those that changed are marked", columns, lines)
+    return Section("newest", "The newest run", "", [cut(table)])
 
 
-COLUMNS = (
-    Column("metric", told="and below it the users that the number covers"),
-    Column("value", "number", "the number, and below it its interval", write=number, interval=True),
-    Column(
-        "expected",
-        "number",
-        "the mean of the runs before, and below it their band",
-        write=number,
-        interval=True,
-    ),
-    Column("change", "number", "the value minus what is expected", write=signed),
-    Column("verdict", "verdict"),
-    Column("note"),
-)
-
-
-AS_OF = Column("as of", field="as_of", write=_time)
-
-
-@dataclass(frozen=True)
-class Dashboard:
-    """The numbers of a history, and the sections that they make."""
-
-    numbers: pl.DataFrame
-    """The columns of `changes`."""
-    keys: Sequence[str]
-    """The columns of segments and models."""
-    metrics: Sequence[str]
-    model: str
-    window: int
-    level: float
-
-    def content(self, title: str, charts: dict[str, Any], about: pl.DataFrame) -> Content:
-        """Return all of the page; `about` are the runs and their metrics: `histories.OF_RUN` and tags."""
-        runs = self.numbers.select("as_of", "name").unique()
-        first, last = runs["as_of"].min(), runs["as_of"].max()
-        is_newest = pl.col("as_of") == pl.col("as_of").max().over("name")
-        newest = self.numbers.filter(is_newest).to_dicts()
-        found = self.numbers.filter(verdict=CHANGED)
-        every = found.sort("as_of", descending=True, maintain_order=True).to_dicts()
-        facts = {"runs": runs.height, "metrics": len(self.metrics), "changed": len(every)}
-        return Content(
-            title,
-            f"{counted(runs.height, 'run')} from {_time(first)} to {_time(last)}.",
-            [
-                self._newest(newest),
-                self._changed(every),
-                self._over_time(charts),
-                _runs(about, self.numbers),
-            ],
-            facts=[("newest run", _time(last)), *((name, f"{n:,}") for name, n in facts.items())],
-            data={"newest": newest, "changed": every},
-            footer=f"Made by recframe {recframe.__version__}.",
-        )
-
-    def _newest(self, rows: Sequence[Row]) -> Section:
-        changes = [row for row in rows if row["verdict"] == CHANGED]
-        judged = sum(row["expected"] is not None for row in rows)
-        lead = f"The newest run has {counted(len(rows), 'number')}, and too few runs before it: {FEWEST} are needed."
-        if judged:
-            lead = f"{len(changes):,} of {counted(judged, 'number')} of the newest run changed."
-            left = len(rows) - judged
-            lead += f" {left:,} more cannot be judged yet." if left else ""
-        # those of segments where there is something to say, behind those of all users
-        of_all = [row for row in rows if not self._is_of_segment(row)]
-        lines = [*of_all, *filter(self._is_of_segment, changes)][:MOST_NEWEST]
-        left = len(rows) - len(lines)
-        words = f"{counted(left, 'number')} of segments, as before or open, left out."
-        notes = [words] if left else []
-        section = Section("newest", "The newest run", lead, missing=[] if lines else notes)
-        if lines:
-            lines = [*map(self._line, lines)]
-            section.parts.append(table("Newest numbers", COLUMNS, lines, notes))
-        return section
-
-    def _changed(self, rows: Sequence[Row]) -> Section:
-        judged = counted(self.numbers["expected"].count(), "number")
-        lead = f"Of {judged} with enough runs before, {len(rows):,} changed."
-        rule = (
-            f"A number changed where it is outside the band of up to {self.window} runs before, at {self.level * 100:.6g} %, "
-            "or left the range of all runs before it by more than its width. Each number is judged by itself, so about "
-            f"one in {1 / (1 - self.level):.0f} changes by chance."
-        )
-        section = Section("changed", "Changes", lead, [Text([rule])])
-        if rows:
-            left = "{:,} earlier left out."
-            caption, lines = "Changes, the newest first", [*map(self._line, rows)]
-            section.parts.append(table(caption, [AS_OF, *COLUMNS], lines, [], MOST_CHANGED, left))
-        return section
-
-    def _over_time(self, charts: dict[str, Any]) -> Section:
-        figures = [figure(f"chart-{place}", one) for place, one in enumerate(charts.values())]
-        left = ", ".join(self.metrics[len(figures) :])
-        missing = [f"Without a chart: {left}."] if left else []
-        lead = f"{counted(len(figures), 'metric')}, run by run."
-        return Section("over-time", "Over time", lead, figures, missing=missing)
-
-    def _is_of_segment(self, row: Row) -> bool:
-        return any(key != self.model and row[key] is not None for key in self.keys)
-
-    def _line(self, row: Row) -> Row:
-        """Return a number with the users that it covers, and how its verdict looks."""
-        parts = [row["name"], row.get(self.model) if self.model in self.keys else None]
-        about = [str(part) for part in parts if part is not None]
-        about += [
-            f"{key}={named(row[key])}"
-            for key in self.keys
-            if key != self.model and row[key] is not None
-        ]
-        users = " · ".join(about) or "all users"
-        ends = {"value_low": row["low"], "value_high": row["high"]}
-        mark = MARKS.get(row["verdict"], "same")
-        return {**row, **ends, "metric_small": users, "verdict_mark": mark}
-
-
-def _runs(about: pl.DataFrame, numbers: pl.DataFrame) -> Section:
-    """Return the section on the runs: when, of which data, with which tags."""
-    tags = [column for column in about.columns if column.startswith(TAGS)]
-    key = ["as_of", "name", "fingerprint"]
-    runs = about.group_by(key, maintain_order=True).agg(
-        pl.col("metric").n_unique().alias("metrics"),
-        pl.col(tags).last(),
+def _changes(rows: Sequence[Row], window: int, level: float) -> Section:
+    """Return all numbers that changed, the newest first."""
+    rule = (
+        f"A number changed where it is outside the band of up to {window} runs before, at {level * 100:.6g} %, "
+        "or left the range of all runs before it by more than its width. Each number is judged by itself, so about "
+        f"one in {1 / (1 - level):.0f} changes by chance."
     )
-    runs = runs.sort("as_of", descending=True, nulls_last=True, maintain_order=True)
-    is_changed = (pl.col("verdict") == CHANGED).sum().alias("changed")
-    changes = numbers.group_by("as_of", "name").agg(is_changed)
-    on = ["as_of", "name"]
-    runs = runs.join(changes, on=on, how="left", nulls_equal=True, maintain_order="left")
-    first = pl.col("as_of").min().over("name", "fingerprint")
-    again = pl.col("fingerprint").is_not_null() & (pl.col("as_of") > first)
-    runs = runs.with_columns(same_as=pl.when(again).then(first))
-    lead = f"{counted(len(runs), 'run')}, the newest first; each with the fingerprint of its data."
-    columns = [
-        AS_OF,
-        Column("name", write=_said),
-        Column("data", field="fingerprint", write=_said),
-        *(Column(one.removeprefix(TAGS), field=one, write=_said) for one in tags),
-        *(Column(one, "number", write=lambda n: f"{n or 0:,}") for one in ("metrics", "changed")),
-    ]
     lines = [
-        {**row, "fingerprint_small": f"as on {_time(same)}" if same else ""}
-        for row, same in zip(runs.to_dicts(), runs["same_as"], strict=True)
+        [
+            Cell(written(row["as_of"])),
+            Cell(row["metric"], row["users"]),
+            measured(row),
+            measured(row, "expected"),
+            Cell(signed(row["change"])),
+            Cell(row["note"] or ""),
+        ]
+        for row in rows
     ]
-    shown_runs = table("Runs", columns, lines, [], MOST_RUNS, "{:,} earlier left out.")
-    section = Section("runs", "Runs", lead, [shown_runs])
-    n_again = runs["same_as"].count()
-    if n_again:
-        are = counted(n_again, "run is", "runs are")
-        words = f"{are} of the same data as an earlier one of their name: was the data not updated?"
-        section.parts.insert(0, Text([f"{words} They count once in the bands."]))
-    return section
+    table = cut(Table("Changes, the newest first", CHANGES, lines), "{:,} earlier left out.")
+    lead = f"{counted(len(rows), 'number')} changed."
+    return Section("changed", "Changes", lead, [Text([rule]), *[table] * bool(rows)])
+
+
+def _over_time(found: pl.DataFrame, model: str) -> Section:
+    """Return a chart of each metric."""
+    metrics, parts = found["metric"].unique(maintain_order=True).to_list(), list[Figure | Text]()
+    for place, metric in enumerate(metrics[:MOST_CHARTS]):
+
+        def draw(width: int, metric: str = metric) -> Any:
+            by = splits_of(found, metric, model)[0]
+            return timeline(found, metric, model, by, Look("light", width))
+
+        parts.append(figure(f"chart-{place}", draw))
+    left = ", ".join(metrics[MOST_CHARTS:])
+    parts += [Text([f"Without a chart: {left}."])] * bool(left)
+    return Section("over-time", "Over time", "", parts)

@@ -1,0 +1,460 @@
+"""Grammar of charts: canvas, fields, forms of marks, and titles.
+
+A chart is rows of a public result, a form and a title. Each row has one sentence, its `words`: the tooltip of its mark, its
+label in an SVG and, of the rows that matter, the chart's alternative text.
+
+NOTE: the rows have been aggregated before, under names of our own, so that no name of a user's column, model or segment is ever
+read as part of a specification.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import polars as pl
+
+from recframe.charts.formatting import counted, listed, written
+from recframe.charts.long_format import Result
+from recframe.charts.themes import ALL, FONT, MOST_COLOURED, SHAPES, Look
+from recframe.errors import RecframeError, suggestion
+from recframe.metrics.language.definition import Metric
+
+if TYPE_CHECKING:
+    import altair as alt
+else:
+
+    class _Altair:
+        """Altair, which is imported when a chart is drawn."""
+
+        def __getattr__(self, name: str) -> Any:
+            try:
+                import altair as alt  # noqa: PLC0415  an extra
+            except ModuleNotFoundError as missing:
+                message = f"charts need {missing.name}, which is not installed; write: pip install 'recframe[plot]'"
+                raise RecframeError(message) from None
+            return getattr(alt, name)
+
+    alt = _Altair()
+
+Encoding = dict[str, Any]
+Chart = TypeVar("Chart", bound="alt.LayerChart | alt.FacetChart")
+LETTER = 6.4
+"""Average width of a letter, in pixels."""
+SIDES, OF_VIEWS = 110, 70
+"""Widths left and right of the marks, of one view and of several, in pixels."""
+HEIGHT, OF_VIEW = 280, 150
+"""Heights of one view and of each of several, in pixels."""
+NARROWEST_VIEW = 200
+FEW_USERS = 10
+"""Users below which an interval is not drawn."""
+MOST_POINTS = 30
+"""Most places of a line with visible points."""
+MOST_READ = 12
+"""Most rows in an alternative text."""
+SAID = {"tooltip": "words:N", "description": "words:N"}
+"""What a mark says of itself."""
+ENDS = ("low", "high")
+
+
+class Field(NamedTuple):
+    """A column: what is said of its value, the columns of its interval, its axis and its better end."""
+
+    name: str
+    title: str = "{}"
+    """The braces stand for the value."""
+    write: Callable[..., str] = written
+    ends: Sequence[str] = ()
+    axis: str = ""
+    format: str = ""
+    """The format of D3 on the axis."""
+    lower: bool = False
+    """Whether low values are the better ones."""
+    best: str = "best"
+    """What a title calls the best value."""
+
+    def words(self, row: Mapping[str, Any]) -> str:
+        """Return the value of a row with its interval, "" where it has none."""
+        if row[self.name] is None:
+            return ""
+        ends = [row[end] for end in self.ends if row[end] is not None]
+        text, *interval = (self.write(one, *[ends] * bool(ends)) for one in (row[self.name], *ends))
+        return self.title.replace("{}", text + (f" ({' to '.join(interval)})" if interval else ""))
+
+    def along(self, length: float, **scale: Any) -> Encoding:
+        """Return the encoding of numbers along an axis, of which the right or upper end is the better one."""
+        axis = {"format": self.format} if self.format else {}
+        return {
+            "field": self.name,
+            "type": "quantitative",
+            "title": lines(self.axis + ": axis reversed" * self.lower, length),
+            "axis": {"tickMinStep": int(self.format == "d"), **axis},
+            "scale": {"zero": False, "reverse": self.lower, **scale},
+        }
+
+
+def of_metric(metric: Metric[...], name: str = "value", ends: Sequence[str] = ENDS) -> Field:
+    """Return the field of a metric's values with their intervals."""
+    better, best = metric.direction, "best" if metric.direction else "highest"
+    axis = f"{metric}" + f" ({better} is better)" * bool(better)
+    said = f"{metric} {{}}"
+    lower = better == "lower"
+    return Field(name, said, ends=ends, axis=axis, lower=lower, best=f"{best} {metric}")
+
+
+class Canvas(NamedTuple):
+    """Rows of a chart with a sentence each, and the models with their colours and shapes."""
+
+    look: Look
+    data: pl.DataFrame
+    """Rows under names of charts with their `words`, and whether they are of a model in colour (`clear`)."""
+    value: Field
+    looks: Mapping[str, tuple[str, str]]
+    """The colour and the shape of all models, in their own order."""
+    ranked: Sequence[str]
+    """The models, the best first."""
+    coloured: Sequence[str]
+    """Those in colour: all of few, of many the best two and the baseline."""
+    labels: Sequence[str]
+    """The segments with their users, the best first."""
+    by: str
+    """The columns of the segments."""
+    users: str
+    """How many users there are, in words."""
+    notes: str
+    """Sentences on what is not drawn, or grey."""
+
+    @property
+    def across(self) -> int:
+        """The width of the marks, in pixels."""
+        return self.look.width - SIDES
+
+    def channel(self, place: int, *, legend: bool = True) -> Encoding:
+        """Return the encoding of models by colours (0), or by shapes (1), which paper tells apart too."""
+        scale = {"domain": [*self.looks], "range": [one[place] for one in self.looks.values()]}
+        columns = max(self.look.width // 180, 1)
+        above = {"title": None, "orient": "top", "values": [*self.coloured], "columns": columns}
+        is_told = legend and [*self.looks] != [ALL] and not self.data.is_empty()
+        kind = {"field": "model", "type": "nominal", "scale": scale}
+        return {**kind, "legend": above if is_told else None}
+
+    def points(self, base: alt.Chart, size: float, *, legend: bool = True) -> alt.Chart:
+        """Return the marks that say their words; hollow ones where rows are `hollow`."""
+        marks = base.mark_point(size=size, strokeWidth=2, opacity=1)
+        models = {
+            name: self.channel(place, legend=legend)
+            for place, name in enumerate(("color", "shape"))
+        }
+        seen = {"value": 1, "condition": {"test": "datum.hollow", "value": 0}}
+        return along(
+            marks, **models, fill={**models["color"], "legend": None}, fillOpacity=seen, **SAID
+        )
+
+    def layers(self, *layers: alt.Chart) -> alt.LayerChart:
+        """Return layers of the rows."""
+        return alt.LayerChart(layer=[*layers], data=self.data)
+
+
+class Charts:
+    """The frames of charts, and the look that they share."""
+
+    def __init__(self, rec: Any, look: Look = Look()) -> None:  # noqa: B008  it is frozen
+        # NOTE: it holds what it is asked of and nothing else, so that rec.plot costs nothing and imports no Altair.
+        self._of = rec
+        self._look = look
+
+    @property
+    def _rec(self) -> Any:
+        """The same `rec` without models that are bounds, with answers in frames of Polars."""
+        return self._of._candidates()._in_polars()  # noqa: SLF001  the methods of this room are those of a Rec
+
+
+def canvas(  # noqa: PLR0913  what is known of rows
+    look: Look,
+    found: Result,
+    value: Field,
+    fields: Sequence[Field],
+    *,
+    ranked: Sequence[str] = (),
+    baseline: str = "",
+    most: int = 30,
+) -> Canvas:
+    """Return a canvas of the rows that have a value, told by some fields; of many segments, those with the most users.
+
+    Models and segments are in the order of their values, the best first, unless models are `ranked` and segments have an order
+    of their own. Rows of grey models come first, since they are drawn behind.
+    """
+    data, users = safe(found.data.drop_nulls(value.name)), pl.col("n_users")
+    sizes = dict(data.group_by("segment").agg(users.max()).sort("n_users", "segment").rows())
+    largest, n = max(filter(None, sizes.values()), default=0), len(sizes)
+    named = {one: f"{one} ({size:,})" if one and size else one for one, size in sizes.items()}
+    data = data.with_columns(
+        label=pl.col("segment").replace(named),
+        few=(users < FEW_USERS) & (largest >= FEW_USERS) & bool(value.ends),
+    ).filter(pl.col("segment").is_in([*sizes][-most:]))
+    labels = data.sort("place")["label"].unique(maintain_order=True).to_list()
+    labels = labels if found.own_order else by_value(data, value, "label")
+    models = [*map(safe_text, found.models.order)]
+    order = [*map(safe_text, ranked)] or by_value(data, value)
+    order += [one for one in models if one not in order]
+    coloured = _coloured(look, models, order, safe_text(baseline))
+    told = [*[Field("model")] * (models != [ALL]), Field("label"), *fields]
+    told += [Field("n_users", f"{{}} {found.noun}s")] * (not found.by)
+    words = [_sentence(row, told) for row in data.to_dicts()]
+    said, clear = pl.Series("words", words, dtype=pl.String), pl.col("model").is_in(coloured)
+    places = pl.col("model").cast(pl.Enum(order)), pl.col("label").cast(pl.Enum(labels))
+    data = data.with_columns(said, clear=clear).sort("clear", *places, maintain_order=True)
+    others, is_few = len(models) - len(coloured), bool(data["few"].any())
+    notes = [f"In brackets: {found.noun}s."] * bool(found.by)
+    notes += [f"{most} of {n:,} segments, those with the most users."] * (n > most)
+    notes += [f"Intervals of fewer than {FEW_USERS} users are not drawn."] * is_few
+    notes += [f"Grey: {counted(others, 'other model')}."] * bool(others)
+    size = "up to " * (data["n_users"].n_unique() > 1) + counted(largest, found.noun)
+    size = f"the {found.noun}s of each" if found.by else size
+    looks = _looks(look, models, coloured)
+    return Canvas(
+        look, data, value, looks, order, coloured, labels, found.by, size, " ".join(notes)
+    )
+
+
+def _sentence(row: Mapping[str, Any], told: Sequence[Field]) -> str:
+    """Return what is said of a row."""
+    return ", ".join(filter(None, (one.words(row) for one in told)))
+
+
+def _coloured(look: Look, models: Sequence[str], ranked: Sequence[str], baseline: str) -> list[str]:
+    """Return the models in colour, the best first: all of few, of many the best two and the baseline."""
+    chosen = [*map(safe_text, look.highlight)] if [*models] != [ALL] else []
+    for one in chosen:
+        if one not in models:
+            close = suggestion(one, models) or f"; there are {listed(models)}"
+            raise RecframeError(f"highlight={one!r} is no model{close}")
+    few = [] if len(models) > MOST_COLOURED else models
+    return [one for one in ranked if one in (chosen or few or [*ranked[:2], baseline])]
+
+
+def _looks(
+    look: Look, models: Sequence[str], coloured: Sequence[str]
+) -> dict[str, tuple[str, str]]:
+    """Return colours and shapes: by the place among all models, or of many among those in colour."""
+    is_few = len(models) <= MOST_COLOURED
+    placed = [one for one in models if is_few or one in coloured]
+    own = zip(placed, cycle(look.colours.models), cycle(SHAPES), strict=False)
+    grey = dict.fromkeys(models, (look.colours.others, SHAPES[0]))
+    return grey | {one: (colour, shape) for one, colour, shape in own if one in coloured}
+
+
+def dots(
+    of: Canvas, row: str, order: Sequence[str], *, zero: bool = False, band: bool = False
+) -> alt.LayerChart:
+    """Return dots with their intervals in rows, those of several models one below the other.
+
+    With `zero` the values are differences. Behind each row there may be a band, from `beyond` to `within`.
+    """
+    lanes: Any = of.data[row].value_counts()["count"].max() or 1
+    legend, colours = lanes > 1, of.look.colours
+    axis = {"grid": True, "tickSize": 0, "labels": [*order] != [ALL]}
+    rows = {"field": row, "type": "nominal", "title": None, "axis": axis}
+    offset = {"field": "model", "sort": [*of.ranked], "scale": {"paddingOuter": 0.35}}
+    base = rows_of(y={**rows, "scale": {"domain": [*order]}})
+    base = along(base, yOffset=offset) if legend else base
+    x = of.value.along(of.across, zero=zero, padding=6)
+    if zero:
+        here = {"test": "datum.value === 0", "value": colours.quiet}
+        x["axis"] |= {"gridColor": {"value": colours.grid, "condition": here}}
+    rule = surely(base, clear=legend).mark_rule(strokeWidth=2)
+    rule = between(along(rule, color=of.channel(0, legend=legend)), "x", x, ENDS)
+    points = along(of.points(base, 60, legend=legend), x=x)
+    behind = base.mark_bar(opacity=0.8, color=colours.band)
+    layers = [between(behind, "x", x, ("beyond", "within"))] * band + [rule, points]
+    height = max(len(order), 1) * max(15 * lanes + 10, 26) + 10
+    return of.layers(*layers).properties(height=height)
+
+
+def curves(of: Canvas, x: Encoding, *more: alt.Chart, zero: bool = True) -> alt.LayerChart:
+    """Return a line for each model, with bands where it has intervals, and its points; `more` are layers in front."""
+    y = of.value.along(OF_VIEW if of.by else HEIGHT, zero=zero, padding=8 * (not zero))
+    line = rows_of(x=x, y=y, color=of.channel(0))
+    places: Any = of.data.group_by("label", "model").len()["len"].max() or 0
+    layers = [line.mark_line(strokeWidth=1)]
+    if of.value.ends and len(of.looks) <= MOST_COLOURED:
+        layers.append(between(surely(line).mark_area(opacity=0.16), "y", y, of.value.ends))
+    clear, seen = line.transform_filter("datum.clear"), int(places <= MOST_POINTS)
+    points = of.points(clear, 20).encode(opacity=alt.OpacityValue(seen))
+    layers += [clear.mark_line(strokeWidth=2), points, *more]
+    return of.layers(*layers).properties(height=HEIGHT)
+
+
+def steps(of: Canvas, x: Encoding, end: str) -> alt.LayerChart:
+    """Return bars from one end of a bin to the other."""
+    bars = alt.Chart().mark_rect(stroke=of.look.ground, strokeWidth=0.5)
+    y = of.value.along(OF_VIEW, zero=True)
+    bars = along(bars, y=y, y2={"datum": 0}, color=of.channel(0, legend=False), **SAID)
+    return of.layers(between(bars, "x", x, (x["field"], end)))
+
+
+def plane(of: Canvas, x: Field, y: Field) -> alt.LayerChart:
+    """Return models as points with the intervals of both axes."""
+    across, up = (
+        field.along(length, padding=20, nice=False)
+        for field, length in ((x, of.across), (y, HEIGHT))
+    )
+    base = rows_of(x=across, y=up)
+    rule = along(surely(base), color=of.channel(0)).mark_rule(opacity=0.7)
+    wide, tall = between(rule, "x", across, x.ends), between(rule, "y", up, y.ends)
+    return of.layers(wide, tall, of.points(base, 70))
+
+
+def views(
+    chart: alt.LayerChart, of: Canvas, facet: str, order: Sequence[str], most: int = 3
+) -> alt.FacetChart:
+    """Return a view of each value of a column, in as many columns as fit."""
+    columns = max(min(of.look.width // NARROWEST_VIEW, len(order), most), 1)
+    width = max((of.look.width - OF_VIEWS) // columns - 20, 80)
+    header = {"title": None, "labelLimit": width, "labelAnchor": "start"}
+    by: Any = {"field": facet, "type": "nominal", "sort": [*order], "header": header}
+    view = chart.properties(width=width, height=OF_VIEW)
+    return view.facet(facet=alt.Facet(**by), columns=columns)
+
+
+def rows_of(**encodings: Any) -> alt.Chart:
+    """Return marks of rows, which are those of the layers, along some axes."""
+    return along(alt.Chart(), **encodings)
+
+
+def along(marks: alt.Chart, **encodings: Any) -> alt.Chart:
+    """Return marks along some axes, in encodings that are objects of Altair.
+
+    NOTE: of a plain one Altair keeps the errors that it meets on the way, and with them the caller's frames.
+    """
+    made = {
+        name: getattr(alt, name[0].upper() + name[1:])(**one) if isinstance(one, dict) else one
+        for name, one in encodings.items()
+    }
+    return marks.encode(**made)
+
+
+def between(marks: alt.Chart, name: str, axis: Encoding, ends: Sequence[str]) -> alt.Chart:
+    """Return marks from one column to another along an axis."""
+    low, high = ends
+    return along(marks, **{name: {**axis, "field": low}, f"{name}2": f"{high}:Q"})
+
+
+def surely(base: alt.Chart, *, clear: bool = True) -> alt.Chart:
+    """Return marks of intervals: not of few users, which would stretch the axis, nor of grey models."""
+    return base.transform_filter("!datum.few" + " && datum.clear" * clear)
+
+
+def by_value(data: pl.DataFrame, value: Field, key: str = "model") -> list[str]:
+    """Return the names of a column by the means of a value, the best first."""
+    means = data.group_by(key).agg(pl.col(value.name).mean())
+    ordered = means.sort(value.name, key, descending=[not value.lower, False], nulls_last=True)
+    return ordered[key].to_list()
+
+
+def leader(of: Canvas, place: str = "place", where: str = "") -> str:
+    """Return who alone has the best value at more than half of some places, of which `where` says the kind, or ""."""
+    best = pl.col(of.value.name) * (-1 if of.value.lower else 1)
+    rows = of.data.filter(best == best.max().over(place))
+    alone = rows.filter(pl.len().over(place) == 1)["model"].value_counts(sort=True)
+    n = of.data[place].n_unique()
+    if of.data["model"].n_unique() < 2 or not len(alone) or 2 * alone["count"][0] <= n:  # noqa: PLR2004
+        return ""
+    name, most = alone.row(0)
+    return f"{name} has the {of.value.best}" + f" {some_of(most, n, where)}" * (n > 1)
+
+
+def some_of(some: int, n: int, what: str) -> str:
+    """Return at how many of some places something is so: at all 4 cut-offs, in 3 of 4 segments."""
+    return what.replace("{}", f"all {n}" if some == n else f"{some} of {n}")
+
+
+def finished(
+    chart: Chart,
+    of: Canvas,
+    title: str,
+    subtitle: str,
+    finding: str = "",
+    read: pl.DataFrame | None = None,
+) -> Chart:
+    """Return a chart with its title, its alternative text and its theme; a finding is the title, where there is one.
+
+    The alternative text has the words of the rows to `read`, or of all, those of models in colour first.
+    """
+    look, rows = of.look, (of.data if read is None else read)
+    rows = rows.sort("clear", descending=True, maintain_order=True)
+    said = "; ".join(rows["words"][:MOST_READ])
+    said += f"; and {counted(len(rows) - MOST_READ, 'more mark')}" * (len(rows) > MOST_READ)
+    title += f", by {of.by}" * bool(of.by)
+    subtitle = f"{subtitle} {of.notes}".strip()
+    if of.data.is_empty():
+        finding, subtitle, said = "", "There is nothing to draw: no user, list or finding.", ""
+    elif finding:
+        title, subtitle = finding, f"{title}. {subtitle}"
+    heading: Encoding = {"anchor": "start", "frame": "bounds", "offset": 10}
+    heading |= {"text": lines(title, look.width * 0.8)}
+    heading |= {"subtitle": lines(subtitle, look.width - 20)}
+    description = safe_text(f"{title}. {subtitle} {said}{'.' * bool(said)}".strip())
+    options: dict[str, Any] = {"title": heading, "description": description}
+    if isinstance(chart, alt.LayerChart):
+        # the width is that of the whole chart, its axes included; charts that are put together cannot be fitted
+        fitted = {"width": look.width, "autosize": {"type": "fit-x", "contains": "padding"}}
+        options |= fitted if look.theme else {"width": of.across}
+    titled: Any = chart.properties(**options)
+    made: Chart = _themed(titled, look) if look.theme else titled
+    return made
+
+
+def _themed(chart: Any, look: Look) -> Any:
+    """Return a chart on its ground, in the fonts and sizes that all have."""
+    of = look.colours
+    text = {"labelColor": of.ink, "titleColor": of.ink, "labelFontSize": 12}
+    axis = {
+        "gridColor": of.grid,
+        "domainColor": of.quiet,
+        "tickColor": of.quiet,
+        "labelColor": of.quiet,
+        "titleColor": of.ink,
+        "labelFontSize": 11,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "labelLimit": max(look.width // 3, 90),
+    }
+    return chart.configure(
+        background=of.background,
+        font=FONT,
+        padding=10,
+        view={"stroke": None},
+        axis=axis,
+        # more ticks than have room for their numbers would have none
+        axisX={"tickCount": max(look.width // 80, 3), "labelOverlap": True, "labelSeparation": 6},
+        legend={**text, "symbolStrokeWidth": 2, "symbolOpacity": 1, "labelLimit": 150},
+        header=text,
+        title={"fontSize": 15, "subtitleFontSize": 12, "color": of.ink, "subtitleColor": of.quiet},
+    )
+
+
+def lines(text: str, width: float) -> list[str]:
+    """Return a text as lines that are no wider than so many pixels."""
+    return textwrap.wrap(safe_text(text), max(int(width / LETTER), 12)) or [""]
+
+
+UNSAFE = {"<": "<\u2060", "\u2028": " ", "\u2029": " "}
+"""What would end a script of a page or a text in an expression, and what stands for it.
+
+NOTE: Altair and Vega write names into both as they are. A word joiner, which nobody sees, keeps "</script>" from ending one.
+"""
+
+
+def safe_text(text: str) -> str:
+    """Return a text that ends no script where it is written into a page."""
+    for sign, instead in UNSAFE.items():
+        text = text.replace(sign, instead)
+    return text
+
+
+def safe(data: pl.DataFrame) -> pl.DataFrame:
+    """Return data whose texts end no script where they are written into a page."""
+    return data.with_columns(pl.col(pl.String).str.replace_many(UNSAFE))

@@ -1,0 +1,137 @@
+"""Users whose lists changed the most, or are the best."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from recframe.charts.formatting import number
+from recframe.charts.long_format import each_value
+from recframe.charts.themes import ALL
+from recframe.frames.dtypes import as_text
+from recframe.frames.roles import Segment
+from recframe.metrics.language.definition import Metric
+from recframe.reports.decision import sign_of
+from recframe.reports.facts import Facts
+
+MOST_CASES, MOST_ITEMS = 4, 10
+"""Most cases of a kind, and items of a list."""
+LONGEST = 120
+"""Longest title, in characters."""
+TITLES = ("title", "name", "item_title", "item_name", "product_name", "product_title", "label")
+"""Column names of item titles, in order of preference."""
+
+
+class Line(NamedTuple):
+    """An item of a list: its rank, its title or id, the id below a title, and whether it is a hit."""
+
+    rank: str
+    name: str
+    id: str = ""
+    is_hit: bool = False
+
+
+class Lines(NamedTuple):
+    """The first items of a list, and how many more there are."""
+
+    title: str
+    lines: Sequence[Line]
+    more: int
+
+
+class Case(NamedTuple):
+    """A user with a value and lists."""
+
+    group: str
+    user: str
+    value: str
+    lists: Sequence[Lines]
+
+
+class Cases(NamedTuple):
+    """Users' cases, of which the first is unfolded."""
+
+    cases: Sequence[Case]
+    kind: str = "cases"
+
+
+def cases(facts: Facts, model: str, other: str | None) -> list[Case]:
+    """Return cases of a model, and of its changes against another one."""
+    metric = facts.of_users[0]
+    values = each_value(facts.rec, metric, "user").data
+    chosen = _chosen(values, model, other, sign_of(metric) or 1)
+    if chosen.is_empty():
+        return []
+    lines = _lines(facts, metric, chosen["key"].unique())
+    shown: dict[str, tuple[str, bool | None]] = {f"List of {model}": (model, True)}
+    shown |= {f"List of {other}": (other, True)} if other else {}
+    shown["Relevant, but missed"] = (model, False)
+    shown |= {} if facts.inputs.train is None else {"History, the last first": ("", None)}
+    names, made = as_text(pl.col("key"), chosen.schema["key"]), []
+    for row in chosen.with_columns(name=names).to_dicts():
+        value = f"{metric} {number(row['value'])}"
+        value += "" if row["other"] is None else f" ({other}: {number(row['other'])})"
+        lists = []
+        for title, (of, is_listed) in shown.items():
+            every = lines[of, row["key"], is_listed]
+            lists.append(Lines(title, every[:MOST_ITEMS], len(every) - MOST_ITEMS))
+        made.append(Case(row["group"], row["name"], value, lists))
+    return made
+
+
+def _lines(facts: Facts, metric: Metric[...], users: pl.Series) -> dict[Any, list[Line]]:
+    """Return the lines of each model and user, those of listed and of missed items apart, and of histories, of the model ""."""
+    rec, train = facts.rec, facts.inputs.train
+    of_model = facts.names.text(pl.col("model")) if facts.inputs.model else pl.lit(ALL)
+    rows = rec._lists_of(metric, users).with_columns(model=of_model)  # noqa: SLF001  the methods of this room are those of a Rec
+    rows = rows.sort("rank", "item", nulls_last=True)
+    if train is not None:
+        history = train.select("user", "item").drop_nulls()
+        history = rec._kind.run(history.filter(pl.col("user").is_in(users.implode())))  # noqa: SLF001
+        history = history.reverse().with_columns(model=pl.lit(""), hit=False)
+        rows = pl.concat([rows, history], how="diagonal_relaxed")
+    item = as_text(pl.col("item"), rows.schema["item"]).str.head(LONGEST)
+    rows = rows.join(_titles(facts, rows["item"].unique()), on="item", how="left")
+    rows = rows.with_columns(
+        id=pl.when(pl.col("name").is_not_null()).then(item), name=pl.coalesce("name", item)
+    )
+    found: dict[Any, list[Line]] = defaultdict(list)
+    columns = ("model", "user", "listed", "rank", "name", "id", "hit")
+    for *key, rank, name, key_of_item, hit in rows.select(columns).rows():
+        found[tuple(key)].append(
+            Line("" if rank is None else f"{rank:g}", name, key_of_item or "", hit)
+        )
+    return found
+
+
+def _chosen(values: pl.DataFrame, model: str, other: str | None, sign: int) -> pl.DataFrame:
+    """Return whose cases are shown: group, user, value, and the value of the other model in `other`."""
+    of_other = values.filter(model=other or "").select("key", other="value")
+    own = values.filter(model=model).join(of_other, on="key", how="left")
+    change = sign * (pl.col("value") - (pl.lit(0.0) if other is None else pl.col("other")))
+    ordered = own.with_columns(gain=change).drop_nulls("gain").sort("gain", "key")
+    worst, best, names = ordered, ordered, ("worst", "best")
+    if other is not None:
+        worst, best = ordered.filter(pl.col("gain") < 0), ordered.filter(pl.col("gain") > 0)
+        names = ("lost most", "gained most")
+    best = best.sort("gain", descending=True, maintain_order=True)
+    groups = zip(names, (worst, best), strict=True)
+    return pl.concat(
+        rows.head(MOST_CASES).with_columns(group=pl.lit(name)) for name, rows in groups
+    )
+
+
+def _titles(facts: Facts, items: pl.Series) -> pl.DataFrame:
+    """Return the titles of items, where the frame of items has a column of titles."""
+    side = facts.inputs.sides.get("items")
+    names = {str(one).casefold(): one for one in (side.columns if side else [])}
+    title = [names[one] for one in TITLES if one in names][:1]
+    if side is None or not title:
+        return items.to_frame().with_columns(name=pl.lit(None, pl.String))
+    taken = side.take(["item"], [Segment("name", title[0], "items")]).lazy()
+    rows: pl.DataFrame = facts.rec._kind.run(taken.filter(pl.col("item").is_in(items.implode())))  # noqa: SLF001
+    name = as_text(pl.col("name"), rows.schema["name"]).str.head(LONGEST)
+    return rows.with_columns(pl.col("item").cast(items.dtype), name=name)
