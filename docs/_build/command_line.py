@@ -9,6 +9,7 @@ import click
 import reference
 
 import public_api
+from recframe.cli.options import FILES, POLICIES, QUESTION, Option
 
 ABOUT = """\
 `pip install 'recframe[cli]'` gives the command `recframe`. `recframe COMMAND --help` says what stands here.
@@ -27,6 +28,7 @@ def pages() -> dict[str, str]:
         ABOUT,
         "\n".join(["| command | what it does |", "|---|---|", *rows]),
         *(_command(name, one) for name, one in commands.items()),
+        *(_shared(commands["evaluate"], group) for group in (FILES, POLICIES)),
     ]
     return {"reference/command_line.md": "\n\n".join(parts) + "\n"}
 
@@ -34,15 +36,31 @@ def pages() -> dict[str, str]:
 def _command(name: str, command: click.Command) -> str:
     context = click.Context(command, info_name=f"recframe {name}")
     usage = " ".join(["recframe", name, *command.collect_usage_pieces(context)])
+    table = _table(command, context, QUESTION)
+    others = [group for group in (FILES, POLICIES) if _table(command, context, group)]
+    links = " and ".join(f"[{group.lower()}](#{group.lower()})" for group in others)
+    head = f"## `recframe {name}` {{#{reference.anchor(f'recframe {name}')}}}"
+    help_text = _help(command.help or "")
+    more = links and f"It takes the options of {links} too."
+    return "\n\n".join(filter(None, [head, f"```text\n{usage}\n```", help_text, table, more]))
+
+
+def _shared(command: click.Command, group: str) -> str:
+    """Return the options of a group, which many commands have."""
+    context = click.Context(command, info_name="recframe")
+    return f"## {group} {{#{group.lower()}}}\n\n{_table(command, context, group)}"
+
+
+def _table(command: click.Command, context: click.Context, group: str) -> str:
+    """Return the options of a group as a table, nothing where there are none."""
     rows = [
         f"| {_option(record[0])} | {_plain(record[1])} |"
         for one in command.params
-        if isinstance(one, click.Option) and (record := one.get_help_record(context))
+        if isinstance(one, Option)
+        and one.group == group
+        and (record := one.get_help_record(context))
     ]
-    table = "\n".join(["| option | what it does |", "|---|---|", *rows]) if rows else ""
-    head = f"## `recframe {name}` {{#{reference.anchor(f'recframe {name}')}}}"
-    help_text = _help(command.help or "")
-    return "\n\n".join(filter(None, [head, f"```text\n{usage}\n```", help_text, table]))
+    return "\n".join(["| option | what it does |", "|---|---|", *rows]) if rows else ""
 
 
 def _help(text: str) -> str:

@@ -91,6 +91,10 @@ def simulate(seed: int = 0, n_users: int = 1000, n_items: int = 400) -> Simulati
     (of their country and of their own) and in finer traits. A quarter of what each user kept is held out as the truth,
     with a relevance of 1 to 3 by how well the item fits; the recommenders see the rest, and never list it again.
 
+        seed: the same seed gives the same numbers.
+        n_users: how many users.
+        n_items: how many items.
+
     >>> simulate(seed=1, n_users=50, n_items=60).recs["model"].unique().sort().to_list()
     ['item_neighbours', 'matrix_factorisation', 'popularity']
     """

@@ -1,4 +1,4 @@
-"""What a shell completes: metrics, profiles, words of options and files."""
+"""What a shell completes: words of options and files."""
 
 from __future__ import annotations
 
@@ -28,23 +28,13 @@ def completed(line: str) -> list[str]:
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        (f"{EVALUATE} -m nd", ["plain,ndcg"]),
-        ("metrics mrr", ["plain,mrr"]),
-        (f"{EVALUATE} --profile tre", ["plain,trec_eval"]),
-        ("profiles jur", ["plain,jurity"]),
-        ("explain map@10 recf", ["plain,recframe"]),
         (f"{EVALUATE} --format nd", ["plain,ndjson"]),
         ("evaluate tw", ["file,tw"]),
         (f"{EVALUATE} --users us", ["file,us"]),
-        ("explain mrr two.p", ["file,two.p"]),
     ],
 )
 def test_the_last_word_of_a_line_is_completed(line, found):
     assert completed(line) == found
-
-
-def test_all_metrics_are_offered_where_nothing_is_begun():
-    assert completed("metrics ") == [f"plain,{name}" for name in rf.list_metrics()["name"]]
 
 
 def test_the_command_starts_where_click_has_no_generic_classes():

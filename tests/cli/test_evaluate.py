@@ -11,8 +11,6 @@ from polars.testing import assert_frame_equal
 from rich.cells import cell_len
 
 import recframe as rf
-from recframe.cli.files import markdown
-from recframe.cli.readers import ROWS_TO_INFER
 from shop_files import RECS, TRUTH, TWO, TWO_TRUTH, USERS, evaluate, failure, run, write_tables
 
 
@@ -24,7 +22,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_printed_table_has_the_numbers_of_the_worked_example_to_six_digits():
+def test_the_printed_table_has_the_numbers_of_the_worked_example():
     result = run(
         *[
             "evaluate", "recs.parquet", "truth.parquet", "-m", "precision@5", "-m", "recall@5",
@@ -35,7 +33,7 @@ def test_the_printed_table_has_the_numbers_of_the_worked_example_to_six_digits()
     header, _, row, *_ = result.stdout.splitlines()
     assert header.split() == ["n_users", "precision@5", "recall@5", "mrr", "ndcg@5"]
     # 2 / 5; 2 / 3; 1 / 2; (1/log2(3) + 1/log2(5)) / (1 + 1/log2(3) + 1/2) = 1.061606 / 2.130930
-    assert row.split() == ["1", "0.4", "0.666667", "0.5", "0.498189"]
+    assert row.split() == ["1", "0.400", "0.667", "0.500", "0.498"]
 
 
 @pytest.mark.parametrize(
@@ -57,16 +55,6 @@ def test_every_kind_of_file_gives_the_same_numbers(ending):
     assert evaluate(f"r.{ending}", f"t.{ending}", "-m", "recall@5")["recall@5"].to_list() == [2 / 3]
 
 
-def test_a_pattern_stands_for_all_the_files_that_match():
-    Path("parts").mkdir()
-    TWO[:1].write_csv("parts/a.csv")
-    TWO[1:].write_csv("parts/b.csv")
-    # recall@2 of the users of the truth: 1, 1/2 and 0
-    assert evaluate("parts/*.csv", "two_truth.parquet", "-m", "recall@2")["recall@2"].to_list() == [
-        0.5
-    ]
-
-
 def test_a_directory_stands_for_its_parquet_files_and_its_folders_for_columns():
     for model, frame in {"new": TWO, "old": TWO[:1]}.items():
         Path(f"lists/model={model}").mkdir(parents=True)
@@ -81,23 +69,6 @@ def test_one_table_alone_is_a_judged_table():
         {"user": [1, 1], "item": [1, 2], "rank": [1, None], "relevance": [1, 1]}
     ).write_csv("judged.csv")
     assert evaluate("judged.csv", "-m", "recall@1")["recall@1"].to_list() == [0.5]
-
-
-def test_scores_serve_where_there_are_no_ranks():
-    RECS.select("user", "item", score=-pl.col("rank").cast(pl.Float64)).write_csv("scores.csv")
-    assert evaluate("scores.csv", "truth.parquet", "-m", "mrr")["mrr"].to_list() == [0.5]
-
-
-def test_columns_give_the_names_of_roles_in_all_files():
-    names = {"user": "user_id", "item": "movie, id"}
-    TWO.rename({**names, "rank": "place"}).write_csv("named.csv")
-    TWO_TRUTH.rename({**names, "relevance": "stars"}).write_csv("named_truth.csv")
-    options = [
-        "--columns", 'user=user_id,"item=movie, id"', "--columns", "rank=place", "--columns",
-        "relevance=stars",
-    ]  # fmt: skip
-    found = evaluate("named.csv", "named_truth.csv", *options, "-m", "dcg@1")
-    assert found["dcg@1"].to_list() == [1.0]  # user 1 has gain 3 at rank 1, the two others 0: 3 / 3
 
 
 def test_by_takes_columns_of_users_and_of_items():
@@ -138,7 +109,6 @@ def test_without_a_metric_there_is_a_default_set_at_ten():
         "n_users",
         *(f"{name}@10" for name in names),
     ]
-    assert all(name in run("evaluate", "--help").stdout for name in names)
 
 
 def test_cutoffs_go_to_the_metrics_without_one():
@@ -179,7 +149,7 @@ def test_every_row_of_the_truth_counts_where_that_is_said():
         True,
     )
     wrong = run("evaluate", *files, "--min-relevance", "many")
-    assert "'many' is no number; write one above 0, or any" in wrong.stderr
+    assert "--min-relevance 'many': write a number above 0" in wrong.stderr
     own = run("evaluate", *files, "-m", "mrr@3", "-k", "1,2")
     assert own.exit_code == 0
     own = run("evaluate", *files[:2], "-m", "mrr@3", "-k", "1,2")
@@ -196,37 +166,10 @@ def test_the_order_of_ties_reaches_the_evaluation():
     assert found == wanted
 
 
-def test_ids_of_text_files_are_text_where_those_of_another_file_are():
-    TWO.with_columns(pl.col("user").cast(pl.String)).write_parquet("text.parquet")
-    TWO_TRUTH.write_csv("truth.csv")
-    USERS.write_csv("users.csv")
-    found = evaluate(
-        *("text.parquet", "truth.csv", "--users", "users.csv", "--by", "country", "-m", "recall@2")
-    )
-    assert found.rows() == [("DE", 2, 0.25), ("FR", 1, 1.0)]
-    assert failure("evaluate", "text.parquet", "two_truth.parquet").endswith(
-        "cast them to one dtype, so that they can match"
-    )
-
-
-def test_ids_that_are_text_only_late_in_a_csv_file_are_an_error_where_no_other_file_has_text():
-    rows = pl.DataFrame({"user": range(1, ROWS_TO_INFER + 2), "item": 1, "rank": 1}).cast(pl.String)
-    rows = rows.with_columns(
-        user=pl.when(pl.col("user") == rows["user"][-1]).then(pl.lit("x")).otherwise("user")
-    )
-    rows.write_csv("late.csv")
-    pl.DataFrame({"user": ["x"], "item": [1]}).write_csv("x.csv")
-    pl.DataFrame({"user": [1], "item": [1]}).write_csv("one.csv")
-    said = failure("evaluate", "late.csv", "one.csv")
-    assert "could not parse `x` as dtype `i64` at column 'user'" in said
-    assert said.endswith("rows are otherwise. Write Parquet")
-    assert evaluate("late.csv", "x.csv", "-m", "mrr").row(0) == (1, 1.0)
-
-
 # how it is shown and written
 
 
-def test_decimal_points_stand_one_under_the_other_and_null_is_shown():
+def test_a_number_that_there_is_not_is_an_empty_cell():
     frame = pl.DataFrame(
         {"user": [1, 2, 3], "item": [1, 1, 1], "rank": [8, 1, None], "relevance": [1, 1, 1]}
     )
@@ -236,9 +179,9 @@ def test_decimal_points_stand_one_under_the_other_and_null_is_shown():
     ).stdout.splitlines()
     # 1/8, 1, and no hit: mrr is 0 and first_rank is undefined
     assert lines[2:5] == [
-        "   1   0.125            8",
-        "   2   1.000            1",
-        "   3   0.000",
+        "   1  0.125       8.000",
+        "   2  1.000       1.000",
+        "   3  0.000",
     ]
 
 
@@ -248,33 +191,18 @@ def test_a_long_table_keeps_its_columns_one_under_the_other():
     )
     frame.write_parquet("judged.parquet")
     lines = run("evaluate", "judged.parquet", "-m", "mrr", "--by", "user").stdout.splitlines()
-    assert len(lines) == 2 + 2000 + 1
-    # a column of 6, as the sign is two wide, a gap of 3 and a number to the right of a column of 3
-    assert {cell_len(line.rstrip()) for line in lines[2:-1]} == {12}
-
-
-def read_markdown(path: str) -> pl.DataFrame:
-    lines = [
-        line.strip("| ").split(" | ")
-        for line in Path(path).read_text(encoding="utf-8").splitlines()
-    ]
-    assert lines[1] == [":---", "---:", "---:"]
-    names, rows = lines[0], lines[2:]
-    return pl.DataFrame(
-        [(name, int(n_users), float(value)) for name, n_users, value in rows],
-        schema=names,
-        orient="row",
-    )
+    assert len(lines) == 2 + 2000
+    # a column of 6, as the sign is two wide, a gap of 2 and a number of 5
+    assert {cell_len(line) for line in lines[2:]} == {13}
 
 
 @pytest.mark.parametrize(
     ("ending", "read"),
     [
         (".CSV", pl.read_csv),
-        (".jsonl", pl.read_ndjson),
+        (".ndjson", pl.read_ndjson),
         (".parquet", pl.read_parquet),
         (".arrow", lambda path: pl.read_ipc(Path(path).read_bytes())),
-        (".md", read_markdown),
     ],
 )
 def test_a_written_table_has_full_precision(ending, read):
@@ -290,24 +218,17 @@ def test_a_written_table_has_full_precision(ending, read):
 
 
 def test_markdown_keeps_a_value_in_its_cell():
-    text = markdown(pl.DataFrame({"a|b": ["x|y\nz", None], "n": [1, 2]}))
-    assert text == "| a\\|b | n |\n| :--- | ---: |\n| x\\|y z | 1 |\n|  | 2 |\n"
-
-
-@pytest.mark.parametrize(
-    ("value", "cell"),
-    [
-        ("<img src=x onerror=alert(1)>", "&lt;img src=x onerror=alert(1)&gt;"),
-        ("![a](https://b/c.png)", r"!\[a\](https://b/c.png)"),
-        ("a\r\nb\u2028c\x85|", r"a b c \|"),
-        ("`x` *y* ~z~ $t$ \\|", r"\`x\` \*y\* \~z\~ \$t\$ \\\|"),
-        ("_n_users_", r"\_n_users\_"),
-        ("\x1b[2J", r"\x1b\[2J"),
-    ],
-)
-def test_markdown_shows_a_value_as_it_is(value, cell):
-    text = markdown(pl.DataFrame({value: [value]}))
-    assert text == f"| {cell} |\n| :--- |\n| {cell} |\n"
+    pl.DataFrame(
+        {"user": [1, 2], "item": 1, "rank": 1, "relevance": [1, 0], "a|b": ["x|y\nz", None]}
+    ).write_parquet("j.parquet")
+    text = run("evaluate", "j.parquet", "-m", "mrr", "--by", "a|b", "--format", "md").stdout
+    cells = [[cell.strip() for cell in line.strip("|\n").split(" |")] for line in text.splitlines()]
+    assert [cells[0], *cells[2:]] == [
+        ["a\\|b", "n_users", "mrr"],
+        ["x\\|y\\\\nz", "1", "1.000"],
+        ["null", "1", "0.000"],
+    ]
+    assert set(text.splitlines()[1]) <= set("|-: ")
 
 
 def test_a_result_never_overwrites_an_input():

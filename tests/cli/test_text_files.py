@@ -1,287 +1,452 @@
-"""Files without a header, with another separator, in JSON, and of TREC's tools give the numbers of the same rows in Parquet."""
+"""Files of every form give the numbers of the same rows, and those that cannot be read say what to write."""
 
 from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
-import recframe as rf
-from shop_files import TWO, TWO_TRUTH, evaluate, failure, run, write_tables
+from shop_files import failure, run
 
-GAIN = 1.0
-"""dcg@1 of the two lists: user 1 has gain 3 at rank 1, users 2 and 3 have none: 3 / 3."""
+# User 1 likes the item of rank 2, user 2 the one of rank 1: mrr is (1/2 + 1) / 2.
+MRR = 0.75
+R = "user,item,rank\n1,10,1\n1,11,2\n2,12,1\n"
+T = "user,item\n1,11\n2,12\n"
+BARE = R.partition("\n")[2]
+NESTED = pl.DataFrame({"user": [1, 2], "items": [[10, 11], [12]]})
+LIKED = pl.DataFrame({"user": [1, 2], "items": [[11], [12]]})
+LONG = pl.DataFrame({"user": [1, 1, 2], "item": [10, 11, 12], "rank": [1, 2, 1]})
+BIG = "user,item,rank\n4873214862074861312,5,1\n4873214862074861345,6,1\n"
+
+row = pytest.param
+Content = str | bytes | pl.DataFrame
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in a folder that has the tables as Parquet files."""
+    """Work in a folder of its own."""
     monkeypatch.chdir(tmp_path)
-    write_tables()
     return tmp_path
 
 
-def gain(*arguments: str) -> float:
-    return float(evaluate(*arguments, "-m", "dcg@1")["dcg@1"].item())
+def write(files: dict[str, Content]) -> None:
+    """Write files of a content in bytes, in text, or as a table in the format of their ending."""
+    writers: dict[str, Callable[[pl.DataFrame, str], object]] = {
+        ".parquet": pl.DataFrame.write_parquet,
+        ".arrow": pl.DataFrame.write_ipc,
+        ".ndjson": pl.DataFrame.write_ndjson,
+        ".json": pl.DataFrame.write_json,
+    }
+    for name, content in files.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, pl.DataFrame):
+            writers[Path(name).suffix](content, name)
+        else:
+            Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def bare(frame: pl.DataFrame, path: str, separator: str = ",") -> None:
-    frame.write_csv(path, include_header=False, separator=separator)
+def number(line: str) -> float:
+    """Return the mean reciprocal rank that a command prints, to which it says nothing else."""
+    result = run("evaluate", *line.split("|"), "-m", "mrr", "--format", "csv")
+    assert (result.exit_code, result.stderr) == (0, ""), result.output
+    return float(result.stdout.split()[-1].split(",")[-1])
 
 
-def test_a_separator_is_for_all_text_files_or_for_one():
-    TWO.write_csv("recs.csv", separator=";")
-    TWO_TRUTH.write_csv("truth.csv", separator=";")
-    TWO_TRUTH.write_csv("truth.tsv", separator="\t")
-    assert gain("recs.csv", "truth.csv", "--separator", ";") == GAIN
-    assert gain("recs.csv", "truth.csv", "--separator", "semicolon") == GAIN
-    assert gain("recs.csv", "truth.tsv", "--separator", "recs=;") == GAIN
-    assert gain("recs.csv", "truth.tsv", "--separator", ";", "--separator", "truth=tab") == GAIN
+def of(
+    recs: Content = R, truth: Content = T, recs_name: str = "r.csv", truth_name: str = "t.csv"
+) -> dict[str, Content]:
+    return {recs_name: recs, truth_name: truth}
 
 
-def lists_in_text() -> None:
-    """Write two users' lists and what they liked, each in a text; items are numbers to a reader."""
-    recs = pl.DataFrame({"user": [1, 2], "model": ["m", "m"], "items": ["5 6", "7"]})
-    recs.write_csv("lists.csv")
-    pl.DataFrame({"user": [1, 2], "items": ["6", "7"]}).write_csv("liked.csv")
-    pl.DataFrame({"user": [1, 2], "item": [6, 7]}).write_csv("long.csv")
+def tabs(text: str) -> str:
+    return text.replace(",", "\t")
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("line", "files", "expected"),
     [
-        ("liked.csv", "--lists-separator", " "),
-        ("liked.csv", "--lists-separator", "space"),
-        ("long.csv", "--lists-separator", " "),
-        ("long.csv", "--lists-separator", "recs= "),
-        ("liked.csv", "--lists-separator", " ", "--model", "model"),
+        # encodings, ends of lines, quotes, separators, header lines
+        row("r.csv|t.csv", of(R.replace("\n", "\r\n")), MRR, id="lines end as Windows has it"),
+        row("r.csv|t.csv", of(R.replace("\n", "\r")), MRR, id="lines end as an old Mac has it"),
+        row("r.csv|t.csv", of(b"\xef\xbb\xbf" + R.encode()), MRR, id="a byte order mark"),
+        row("r.csv|t.csv", of(R.encode("utf-16")), MRR, id="UTF-16"),
+        row("r.csv|t.csv", of(R.encode("utf-16-be")), MRR, id="UTF-16 without a mark"),
+        row("r.csv.gz|t.csv", of(gzip.compress(R.encode("utf-16")), recs_name="r.csv.gz"), MRR,
+            id="UTF-16 packed"),
+        row("r.csv|t.csv|--encoding|latin-1",
+            of(R.replace("11", "é").encode("latin-1"), T.replace("11", "é").encode("latin-1")),
+            MRR, id="Latin-1"),
+        row("r.csv|t.csv|--encoding|recs=latin-1",
+            of(R.replace("11", "é").encode("latin-1"), T.replace("11", "é")), MRR,
+            id="Latin-1 in one file"),
+        row("r.tsv|t.csv", of(tabs(R).replace("10", '"a').replace("12", 'b"'),
+                              T.replace("12", '"b"""'), "r.tsv"), MRR,
+                              id="quotes are no quotes between tabs"),
+        row("r.tsv|t.csv", of(tabs(R.replace("11", '"1\t1"').replace("user", '"user"')),
+                              T.replace("11", '"1\t1"'), "r.tsv"), MRR,
+                              id="but where the first line has them"),
+        row("r.tsv|t.csv|--quotes|recs=yes", of(tabs(R.replace("11", '"1\t1"')), T.replace("11",
+            '"1\t1"'), "r.tsv"),
+            MRR, id="or the command says so"),
+        row("r.csv|t.csv|--quotes|no", of(R.replace("10", '"a').replace("12", 'b"'),
+            T.replace("12", 'b"')), MRR,
+            id="no quotes between commas"),
+        row("r.csv|t.csv", of(R.replace("11", '"1,1"'), T.replace("11", '"1,1"')), MRR,
+            id="a comma in quotes"),
+        row("r.csv|t.csv", of(R.replace(",rank", ", rank").replace(",1\n", ", 1 \n")), MRR,
+            id="spaces at numbers"),
+        row("r.csv|t.dat|--separator|truth=::|--header|truth=user,item,,",
+            of(truth="1::11::5::978300760\n2::12::4::978301968\n", truth_name="t.dat"), MRR,
+            id="MovieLens"),
+        row("r.dat|t.csv|--separator|recs=<>", of(R.replace(",", "<>"), recs_name="r.dat"), MRR,
+            id="two signs"),
+        row("a.run|t.qrels|--separator|recs=tab|--header|recs=user,item,rank",
+            {"a.run": tabs(BARE), "t.qrels": "1 0 11 1\n2 0 12 1\n"}, MRR,
+            id="MS MARCO beside qrels"),
+        row("r.csv|t.csv|--header|recs=user,item,rank", of(BARE), MRR, id="names for one file"),
+        row("r.csv|t.csv|--columns|user=who,truth=item=liked",
+            of(R.replace("user", "who"), "who,item,liked\n1,10,11\n2,10,12\n"), MRR,
+            id="a column of one file"),
+        row("r.csv|t.csv", of("user,item,rank,,\n1,10,1,x,\n1,11,2,y,\n2,12,1,z,\n"), MRR,
+            id="columns without names"),
+        row("r.csv|t.csv", of(f"\n{R}\n1,13,3\n"), MRR, id="lines without values"),
+        # ids
+        row("r.tsv|t.qrels", of(tabs(R), "1 0 11 1\n2 0 12 1\n", "r.tsv", "t.qrels"), MRR,
+            id="numbers between tabs beside qrels"),
+        row("r.csv|t.parquet", of(truth=LONG[1:, :2], truth_name="t.parquet"), MRR,
+            id="numbers beside Parquet"),
+        row("r.csv|t.parquet", of(truth=LONG[1:, :2].cast(pl.String), truth_name="t.parquet"), MRR,
+            id="text in Parquet"),
+        row("r.csv|t.ndjson", of("user,item,rank\na,10,1\na,11,2\nb,12,1\n",
+                        LONG[1:, :2].with_columns(user=pl.Series(["a", "b"])),
+                        truth_name="t.ndjson"), MRR,
+            id="numbers in JSON beside others in text"),
+        row("r.csv|t.csv", of("user,item,rank\n007,a,1\n7,b,1\n", "user,item\n007,b\n7,b\n"), .5,
+            id="leading zeros"),
+        row("r.csv|t.csv", of(BIG, "user,item\n4873214862074861312,6\n4873214862074861345,5\n"),
+            0.0, id="large ids"),
+        row("r.csv|t.csv", of("user,item,rank\n-1,0,1\n0,-5,2\n", "user,item\n-1,0\n0,-5\n"),
+            MRR, id="ids below 1"),
+        row("r.csv|t.csv", of("".join(["user,item,rank\n", *(f"{one},1,1\n" for one in range(1,
+            11_001)), "x,1,2\n"]),
+                              "user,item\nx,1\n11000,1\n"), MRR,
+                              id="text after 11,000 whole numbers"),
+        row("r.csv|t.csv", of("user,item,rank\nNA,a,1\nnull,b,2\n", "user,item\nNA,a\nnull,b\n"),
+            MRR,
+            id="a user by the name of NA"),
+        # numbers
+        row("r.csv|t.csv", of("".join(["user,item,score\n", *(f"{one},1,1\n" for one in range(1,
+            12_001)),
+                              "5,7,1.5\n5,8,nan\n"]), "user,item\n5,7\n5,1\n"), 1.0,
+                              id="1.5 after whole ones"),
+        row("r.csv|t.csv|--columns|relevance=clicked",
+            of(truth="user,item,clicked\n1,10,False\n1,11,true\n2,12,TRUE\n"),
+            MRR, id="true and false"),
+        *(row("r.csv|t.csv", of(R + f"2,11,{word}\n"), MRR, id=f"{word} is no rank")
+          for word in ("", "NA", "N/A", "nan", "null", "None", "\\N", "#N/A", "NaN", '""')),
+        row("r.csv|t.csv|--separator|recs=;|--decimal|recs=comma",
+            of("user;item;score\n1;10;0,91\n1;11;0,9\n2;12;NA\n"), MRR, id="decimal commas"),
+        # lists
+        *(row(f"r.{form}|t.{form}", {f"r.{form}": NESTED, f"t.{form}": LIKED}, MRR,
+            id=f"lists in {form}")
+          for form in ("parquet", "arrow", "ndjson", "json")),
+        row("r.parquet|t.csv|--columns|recs=item=items", of(NESTED, recs_name="r.parquet"), MRR,
+            id="lists of one file"),
+        row("r.csv|t.csv|--lists-separator|recs= |--columns|user=c,recs=item=prediction,truth=item=article",
+            of("c,prediction\n1,10 11\n2,12\n", "c,article\n1,11\n2,12\n"), MRR, id="Kaggle"),
+        row("r.json|t.json", of('{"1":{"a":0.9,"b":0.5},"2":{"b":1}}',
+            '{"1":{"b":1},"2":{"b":2}}', "r.json", "t.json"),
+            MRR, id="dictionaries of scores and grades"),
+        row("r.json|t.csv", of('{"1":["10","11"],"2":["12"]}', recs_name="r.json"), MRR,
+            id="dictionaries of lists"),
+        row("r.csv|t.csv|--lists-separator|space", of("user,model,items\n1,m,10 11\n2,m,12\n",
+            "user,items\n1,11\n2,12\n"),
+            MRR, id="lists as text"),
+        row("r.parquet|t.csv|--lists-separator|truth= ", of(LONG, "user,items\n1,11\n2,12\n",
+            "r.parquet"), MRR,
+            id="a truth of lists as text"),
+        row("r.csv|t.csv", of("user,item,score\n1,10,.9\n1,11,8e-1\n2,12,+5\n"), MRR,
+            id="scores without ranks"),
+        row('r.csv|t.csv|--columns|user=u,"item=movie, id"', of(R.replace("user,item",
+            'u,"movie, id"'),
+            T.replace("user,item", 'u,"movie, id"')), MRR, id="columns of all files"),
+        row("r.JSON.gz|t.ndjson.gz", {"r.JSON.gz": gzip.compress(json.dumps(LONG.to_dicts(),
+            indent=1).encode()),
+            "t.ndjson.gz": gzip.compress(LONG[1:, :2].write_ndjson().encode())}, MRR,
+            id="JSON packed"),
+        row("r.RUN.gz|t.qrel",
+            of(gzip.compress(b"1 Q0 10 1 .9 a\n1 Q0 11 2 .8 a\n2 Q0 12 1 .7 a\n"),
+            "1 0 11 1\n2 0 12 1\n", "r.RUN.gz", "t.qrel"), MRR, id="TREC files"),
+        # parts
+        row("p/*.csv|t.csv", {"p/a.csv": R[:-7], "p/b.csv": "rank,item,user\n1,12,2\n",
+            "t.csv": T}, MRR,
+            id="parts by the names of their columns"),
+        row("p/*.csv|t.csv", {"p/a.csv": R, "p/b.csv": "", "p/c.csv": "user,item,rank\n",
+            "t.csv": T}, MRR,
+            id="empty parts"),
+        row("p|t.csv", {"p/a.parquet": LONG[:2], "p/b.parquet": LONG[2:].cast({"user": pl.Int32}),
+                        "p/_old/c.parquet": LONG, "t.csv": T}, MRR,
+                        id="integers of two widths, and a hidden folder"),
+        row("p|t.csv", {"p/a.parquet": LONG[:2], "p/b.parquet": LONG[2:].with_columns(x=1),
+            "t.csv": T}, MRR,
+            id="a part with another column"),
+        row("p|t.csv|--columns|user=shop", {"p/shop=01/a.parquet": LONG[:2, 1:],
+            "p/shop=1/b.parquet": LONG[2:, 1:],
+            "t.csv": "shop,item\n01,11\n1,12\n"}, MRR, id="folders as columns keep their zeros"),
+        row("p|t.csv|--columns|user=shop", {"p/shop=1/a.parquet": LONG[:2, 1:],
+            "p/shop=2/b.parquet": LONG[2:, 1:],
+            "t.csv": T.replace("user", "shop")}, MRR, id="folders of numbers are numbers"),
+    ],
+)  # fmt: skip
+def test_files_give_the_number_of_their_rows(line, files, expected):
+    write(files)
+
+    assert number(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "files", "said"),
+    [
+        row("r.csv|t.csv", of(R + "3,13,1,9\n"),
+            "line 5 of 'r.csv' has 4 fields, and its first line has 3: '3,13,1,9'; mend that line", id="a long line"),
+        row("r.csv|t.csv", of(R + "3,13\n"),
+            "line 5 of 'r.csv' has 2 fields, and its first line has 3: '3,13'; mend that line",
+            id="a short line"),
+        row("r.csv|t.csv", of("user,item,rank,\n1,10,1,x\n1,11,2,y,z\n"),
+            "line 3 of 'r.csv' has 5 fields, and its first "
+            "line has 4: '1,11,2,y,z'; mend that line",
+            id="a long line where a column is left out"),
+        row("r.csv|t.dat|--separator|truth=::", of(truth="user::item\n1::11::5\n",
+            truth_name="t.dat"),
+            "line 2 of 't.dat' has 3 fields, and its first line has 2: '1::11::5'; mend that line, or say that it has "
+            "quotes: --quotes yes", id="a long line of two signs"),
+        row("r.csv|t.csv|--header|truth=user,item", of(truth="1,11,5\n2,12,4\n"),
+            "'t.csv' has 3 fields in its first line, '1,11,5', and --header has 2 names; an empty name leaves a field out",
+            id="fewer names than columns"),
+        row("r.csv|t.csv", of("".join(["user,item,rank\n", *("1,10,1\n" for _ in range(2000)),
+            "1,11,many\n"])),
+            "column 'rank' of 'r.csv' is of numbers, and its row 2001 has 'many'; write a number, or leave it empty",
+            id="a word among numbers"),
+        row("p/*.csv|t.csv", {"p/a.csv": R, "p/b.csv": R.replace("2,12,1", "2,12,x"), "t.csv": T},
+            "column 'rank' of 'p/b.csv' is of numbers, and its row 3 has 'x'",
+            id="a word in a part"),
+        row("r.csv|t.csv|--separator|recs=;", of("user;item;score\n1;10;0,9\n"),
+            "column 'score' of 'r.csv' is of numbers, and its row 1 has '0,9'; of decimal commas write --decimal comma",
+            id="decimal commas"),
+        row("r.csv|t.parquet", of(R + "x,13,1\n", LONG[1:, :2], truth_name="t.parquet"),
+            "column 'user' of 't.parquet' is Int64, and row 4 of 'r.csv' has 'x', so that they cannot match; make both "
+            "text or both whole numbers", id="text beside numbers in Parquet"),
+        row("r.csv|t.csv", of(R.replace("11", "é").encode("latin-1")),
+            "cannot read 'r.csv': it is no UTF-8; write its "
+            "encoding, such as --encoding latin-1, or convert it", id="Latin-1"),
+        row("r.csv|t.csv|--encoding|recs=utf-16", of(), "cannot read 'r.csv' as utf-16: ",
+            id="another encoding"),
+        row("r.csv|t.csv", of(""),
+            "cannot read 'r.csv': it is empty; a table without rows has a header line", id="empty"),
+        row("p/*.csv|t.csv", {"p/a.csv": R, "p/b.csv": "user,item\n1,9\n", "t.csv": T},
+            "'p/b.csv' has no column 'rank', which other files of 'p/*.csv' have; give files of the same columns",
+            id="a part without ranks"),
+        row("d|t.csv", {"d/_delta_log/0.json": "{}", "d/a.parquet": LONG, "t.csv": T},
+            "'d' is a table of versions, some of whose files count no longer; write those that do into one file first: "
+            "pl.scan_delta('d').sink_parquet('table.parquet')", id="a Delta table"),
+        row("r.zip|t.csv", of(b"PK\x03\x04", recs_name="r.zip"),
+            "cannot read 'r.zip': it is an archive; unpack it first: unzip r.zip",
+            id="a zip archive"),
+        row("r.csv|t.csv|--columns|item=article", of(),
+            "'r.csv' has no column 'article'. It has 'user', 'item', 'rank'. "
+            "Name the column of the item: --columns item=NAME, or in this file alone --columns recs=item=NAME",
+            id="a column that is not there"),
+        row("r.csv|t.csv", of(BARE),
+            "'r.csv' seems to have no header line, as its first line is '1, 10, 1'; name its "
+            "columns: --header user,item,rank", id="no header"),
+        row("r.csv|t.csv|--header|user,item,rank,score", of(BARE),
+            "'r.csv' has 3 fields in its first line, '1,10,1', and --header has 4 names", id="more names"),
+        row("r.csv|t.csv|--header|user,item,rank|--separator|;", of(BARE),
+            "'r.csv' has 1 fields in its first line, '1,10,1', and --header has 3 names; an empty name leaves a field out, "
+            "and --separator says what stands between",
+            id="names and another separator"),
+        row("r.csv|t.csv|--header|user,item,rank", of(BARE, R),
+            "'t.csv' has a header line, 'user,item,rank'; leave out "
+            "--header, or say which file has none: --header recs=user,item,rank",
+            id="names beside a header"),
+        row("r.csv|t.csv", of("user;item;rank\n1;2;3\n"),
+            "'r.csv' has no column 'user'. It has 'user;item;rank'. Name the column of the user: --columns user=NAME, or in "
+            "this file alone --columns recs=user=NAME; or say what separates its columns: --separator ';'",
+            id="semicolons"),
+        row("r.csv.gz|t.csv",
+            of(gzip.compress(b'\xef\xbb\xbf\n\n"user","item",rank,"item"\n1,5,1,6'),
+            recs_name="r.csv.gz"),
+            "'r.csv.gz' has two columns named 'item'; drop or rename one of them",
+            id="two columns of one name"),
+        row("r.csv|t.csv", of("user,items\n1,10 11\n"),
+            "'r.csv' has no column 'rank'. It has 'user', 'items'. Name the "
+            "column of the ranks or of the scores: --columns rank=NAME or --columns score=NAME; where each text of "
+            "'items' is a list, such as 'a b c', say what separates its ids: --lists-separator ' '", id="lists as text"),
+        row("r.csv|t.csv|--lists-separator| ", of(),
+            "'r.csv' has a rank 'rank' in each row, so that it has no lists in "
+            "text; say which file has: --lists-separator truth=' '", id="ranks beside lists"),
+        *(row(f"{name}|t.csv", of(content, recs_name=name), f"cannot read '{name}': {said}",
+            id=name)
+          for name, content, said in [
+              ("r.parquet", b"PAR1 but nothing else", "parquet:"), ("r.arrow",
+              b"ARROW1 but nothing else", ""),
+              ("r.ndjson", b"{user\n", ""), ("r.xlsx", b"PK", "its ending is '.xlsx'; known are"),
+              ("r.txt", R, "its ending is '.txt'; known are .parquet, .pq, .csv, .tsv, .json,"),
+              ("r.csv", b"PAR1 as Parquet files begin", "parquet:")]),
+        row("p/*|t.csv", {"p/a.csv": R, "p/b.parquet": LONG, "t.csv": T},
+            "'p/*' stands for files of several kinds (.csv, .parquet); give a pattern of one kind", id="several kinds"),
+        row("p|t.csv", {"p/a.csv": R, "t.csv": T},
+            "the directory 'p' has no .parquet files; name another kind by a "
+            "pattern: 'p/*.csv'", id="a directory of no Parquet files"),
+        row("r.run|t.csv", of("1 0 10 3\n", recs_name="r.run"),
+            "line 1 of 'r.run' is '1 0 10 3', and a line has 6 fields",
+            id="a run of other fields"),
+        row("r.json|t.csv", of('{"user":{"0":1},"item":{"0":10}}', recs_name="r.json"),
+            "cannot read 'r.json': it is no list of rows", id="a dictionary of columns"),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_read_says_what_to_write(line, files, said):
+    write(files)
+
+    assert failure("evaluate", *line.split("|"), "-m", "mrr").startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--encoding latin-99", "unknown encoding: latin-99"),
+        ("--decimal recs=dot", "'dot' is none of point, comma"),
+        ("--quotes maybe", "'maybe' is none of yes, no"),
+        ("--columns recs=item=", "'item=' is no name=word"),
+        ("--header usr=a,b", "unknown name 'usr'; did you mean 'users'?"),
+        ("--columns recs=itm=x", "unknown role 'itm'; did you mean 'item'?"),
     ],
 )
-def test_lists_in_text_are_cut_by_their_own_separator(arguments):
-    lists_in_text()
+def test_a_mistake_in_an_option_of_files_is_one_of_the_call(option, said):
+    write(of())
 
-    # 6 stands second in the first list, 7 first in the second: (1/2 + 1) / 2
-    assert evaluate("lists.csv", *arguments, "-m", "mrr")["mrr"].item() == 0.75
+    result = run("evaluate", "r.csv", "t.csv", *option.split())
 
-
-def test_a_truth_of_lists_stands_beside_lists_with_ranks():
-    lists_in_text()
-    ranked = pl.DataFrame({"user": [1, 1, 2], "item": ["5", "6", "7"], "rank": [1, 2, 1]})
-    ranked.write_parquet("ranked.parquet")
-
-    found = evaluate("ranked.parquet", "liked.csv", "--lists-separator", "truth= ", "-m", "mrr")
-
-    assert found["mrr"].item() == 0.75
-    said = failure("evaluate", "ranked.parquet", "liked.csv", "--lists-separator", " ")
-    assert "'ranked.parquet' has a rank 'rank' in each row" in said
-    assert "--lists-separator truth=' '" in said
+    assert result.exit_code == 2
+    assert said in " ".join(result.stderr.split())
 
 
-@pytest.mark.parametrize(
-    ("mark", "words"),
-    [("users= ", "one of the files recs, truth, reference, train"), ("", "write the text between two ids")],
-)  # fmt: skip
-def test_a_separator_of_lists_that_cannot_be_one_is_told(mark, words):
-    lists_in_text()
+def test_a_mark_that_no_text_of_the_lists_has_is_noted_once():
+    write(of("user,items\n1,10 11\n2,12\n"))
 
-    found = run("evaluate", "lists.csv", "liked.csv", "--lists-separator", mark, "-m", "mrr")
-
-    assert words in " ".join(found.stderr.split())
-
-
-def test_a_mark_that_no_text_of_the_lists_has_is_noted():
-    lists_in_text()
-
-    said = run("evaluate", "lists.csv", "long.csv", "--lists-separator", "|", "-m", "mrr").stderr
+    said = run("evaluate", "r.csv", "t.csv", "--lists-separator", "|", "-m", "mrr").stderr
 
     assert "note: no text of the column 'items' has '|' in it, so each list has one item" in said
     assert said.count("note: ") == 1
     assert "; --lists-separator takes the text between two ids" in said
 
 
-def test_text_without_an_order_may_be_lists():
-    lists_in_text()
+@pytest.mark.parametrize("recs", ["user,item,rank\n1.0,10,1\n2.0,11,2\n", R.replace(",1", ", 1")])
+def test_ids_of_another_form_are_noted(recs):
+    write(of(recs))
 
-    said = failure("evaluate", "lists.csv", "long.csv", "-m", "mrr")
+    said = run("evaluate", "r.csv", "t.csv", "-m", "mrr").stderr
 
-    assert said.startswith("'lists.csv' has no column 'rank'. It has 'user', 'model', 'items'.")
-    assert said.endswith("say what separates its ids: --lists-separator ' '")
-
-
-def test_a_header_is_for_all_text_files_or_for_one():
-    bare(TWO, "recs.csv")
-    bare(TWO_TRUTH, "truth.csv")
-    TWO_TRUTH.write_csv("headed.csv")
-    names = ("--header", "recs=user,item,rank")
-    assert gain("recs.csv", "headed.csv", *names) == GAIN
-    assert gain("recs.csv", "two_truth.parquet", "--header", "user,item,rank") == GAIN
-    assert gain("recs.csv", "truth.csv", *names, "--header", "user,item,relevance") == GAIN
-    assert gain("recs.csv", "truth.csv", *names, "--header", "truth=user,item,relevance") == GAIN
+    assert "note: id_spellings: Ids that differ only by spaces or a trailing `.0`" in said
 
 
-def test_a_header_leaves_out_columns_without_a_name_and_those_behind_its_last():
-    wide = TWO_TRUTH.select("user", "item", time=pl.lit(9), relevance="relevance", seen=pl.lit("x"))
-    bare(wide, "u1.test", "\t")
-    options = ("--separator", "tab", "--header", "user,item,,relevance")
-    assert gain("two.parquet", "u1.test", *options) == GAIN
+def test_a_file_of_a_header_alone_has_no_rows():
+    write(of("user,item,rank\n"))
 
+    found = run("evaluate", "r.csv", "t.csv", "-m", "mrr", "--format", "csv")
 
-def test_ids_of_files_without_a_header_are_read_as_text_as_they_stand():
-    bare(TWO.with_columns(item=pl.format("0{}", "item")), "recs.csv")
-    TWO_TRUTH.with_columns(pl.format("0{}", "item").alias("item")).write_parquet("truth.parquet")
-    command = ("recs.csv", "truth.parquet", "--header", "user,item,rank")
-    assert gain(*command) == GAIN
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (
-            "",
-            (
-                "'recs.csv' seems to have no header line, as its first line is '1, 10, 1'; "
-                "name its columns: --header user,item,rank"
-            ),
-        ),
-        ("--header user,item,rank,score",
-         "'recs.csv' has 3 columns with ',' between, but --header names 4: user, item, rank, score"),
-        ("--header user,item,rank --separator ;",
-         "'recs.csv' has 1 column with ';' between, but --header names 3: user, item, rank; write --separator ','"),
-    ],
-)  # fmt: skip
-def test_a_file_without_a_header_says_what_to_write(options, said):
-    bare(TWO, "recs.csv")
-    assert failure("evaluate", "recs.csv", "two_truth.parquet", *options.split()) == said
-
-
-def test_a_header_of_a_file_that_has_one_is_one_line():
-    bare(TWO, "recs.csv")
-    TWO_TRUTH.write_csv("truth.csv")
-    assert failure("evaluate", "recs.csv", "truth.csv", "--header", "user,item,rank") == (
-        "'truth.csv' has a header line, 'user,item,relevance'; leave out --header, or say which file "
-        "has none: --header recs=user,item,rank"
-    )
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ("--separator ::", "'::' is not one character; write one, such as ';', or a word: tab,"),
-        ("--header usr=a,b", "unknown file 'usr'; did you mean 'users'?"),
-        ("--header user,item,user", "'user,item,user' names no column, or one twice"),
-    ],
-)
-def test_a_mistake_in_what_text_is_like_is_exit_code_two(options, said):
-    result = run("evaluate", "two.parquet", "two_truth.parquet", *options.split())
-    assert result.exit_code == 2
-    assert said in " ".join(result.stderr.split())
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ("--header truth=a,b", "--header is for text files, such as .csv; none is: 'two_truth.parquet'"),
-        ("--separator ;", "--separator is for text files, such as .csv; none is: 'two.parquet', "),
-        ("--header items=a,b", "--header items=...: there is no file ITEMS in the command"),
-    ],
-)  # fmt: skip
-def test_what_is_for_text_files_alone_says_so(options, said):
-    assert failure("evaluate", "two.parquet", "two_truth.parquet", *options.split()).startswith(
-        said
-    )
-
-
-# TREC files
-
-
-def write_trec() -> None:
-    rf.write_trec_run(TWO, "two.run", tag="two")
-    rf.write_trec_qrels(TWO_TRUTH, "two.qrels")
-
-
-@pytest.mark.parametrize("endings", ["run qrels", "run.gz qrel.gz", "RUN.gz qrels"])
-def test_runs_and_qrels_are_known_by_their_endings(endings):
-    write_trec()
-    run_ending, qrels_ending = endings.split()
-    for name, path in {"two.run": f"a.{run_ending}", "two.qrels": f"b.{qrels_ending}"}.items():
-        content = Path(name).read_bytes()
-        Path(path).write_bytes(gzip.compress(content) if path.endswith(".gz") else content)
-    assert gain(f"a.{run_ending}", f"b.{qrels_ending}") == GAIN
-
-
-def test_a_run_matches_text_files_with_numbers():
-    write_trec()
-    TWO_TRUTH.write_csv("truth.csv")
-    assert gain("two.run", "truth.csv") == GAIN
-    assert failure("evaluate", "two.run", "two_truth.parquet") == (
-        "the user ids have different dtypes: String in 'two.run', Int64 in 'two_truth.parquet'; "
-        "cast them to one dtype, so that they can match"
-    )
+    assert found.stdout == "n_users,mrr\n2,0.0\n"
+    assert "note: no_lists: Lists without a row" in found.stderr
 
 
 def test_several_runs_are_models_by_the_names_of_their_files():
-    write_trec()
-    rf.write_trec_run(TWO.with_columns(pl.col("item") + 1), "one.run")
-    found = evaluate("*.run", "two.qrels", "--model", "model", "-m", "dcg@1")
-    assert found.rows() == [("one", 3, 0.0), ("two", 3, GAIN)]
+    write(
+        {"one.run": "1 Q0 11 1 .9 a\n", "two.run": "1 Q0 10 1 .9 a\n1 Q0 11 2 .8 a\n", "t.csv": T}
+    )
+
+    found = run("evaluate", "*.run", "t.csv", "--model", "model", "-m", "mrr", "--format", "csv")
+
+    assert found.stdout == "model,n_users,mrr\none,2,0.5\ntwo,2,0.25\n"
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [("a.run", "1 0 10 3\n", "line 1 of 'a.run' is '1 0 10 3', and a line has 6 fields")],
-)
-def test_a_trec_file_that_is_none_is_one_line(name, content, said):
-    Path(name).write_text(content)
-    write_trec()
-    assert said in failure("evaluate", name, "two.qrels")
+def test_segments_keep_their_zeros_and_prices_are_numbers():
+    write(
+        {
+            **of(),
+            "u.csv": "user,zip\n1,01067\n2,10115\n",
+            "i.csv": "item,price\n10,1\n11,2.5\n12,NA\n",
+        }
+    )
+
+    by = run(
+        "evaluate",
+        "r.csv",
+        "t.csv",
+        "--users",
+        "u.csv",
+        "--by",
+        "zip",
+        "-m",
+        "mrr",
+        "--format",
+        "csv",
+    )
+    assert by.stdout == "zip,n_users,mrr\n01067,1,0.5\n10115,1,1.0\n"
+    of_price = failure(
+        "evaluate", "r.csv", "t.csv", "--items", "i.csv", "-m", "diversity(of=price)@2"
+    )
+    assert "'price' of 'i.csv' is Float64: a number is not a category" in of_price
 
 
-# JSON
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_split_keeps_the_dtypes_of_a_log(form):
+    log = pl.DataFrame(
+        {
+            "user": [1, 1, 2, 2], "item": ["007", "7", "x", "y"], "rating": [4.5, 5.0, 1.0, 2.5],
+            "count": [1, 2, 3, 4],
+            "gift": [True, False, None, True], "day": pl.Series(["2024-05-01", "2024-05-02",
+            None, "2024-05-03"]).str.to_date(),
+            "time": pl.datetime_range(pl.datetime(2024, 5, 1), pl.datetime(2024, 5, 4), "1d",
+            eager=True),
+        }
+    )  # fmt: skip
+    log.write_csv("log.csv")
+
+    result = run(
+        "split", "random", "log.csv", "--share", "0.5", "--labels", "-o", "out", "--format", form
+    )
+
+    assert result.exit_code == 0, result.output
+    if form == "parquet":
+        assert_frame_equal(pl.read_parquet("out/labels.parquet").select(log.columns), log)
+    else:
+        texts = (
+            Path(path).read_text(encoding="utf-8").splitlines()
+            for path in ("out/labels.csv", "log.csv")
+        )
+        assert all(line.startswith(row) for line, row in zip(*texts, strict=True))
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_json_is_a_list_of_rows_or_one_in_each_line(packed):
-    lines = "\n".join(map(json.dumps, TWO_TRUTH.to_dicts()))
-    for name, text in {"a.json": json.dumps(TWO.to_dicts(), indent=1), "b.json": lines}.items():
-        path = Path(f"{name}.gz" if packed else name)
-        path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
-    end = ".gz" if packed else ""
-    assert gain(f"a.json{end}", f"b.json{end}") == GAIN
-
-
-def test_json_of_columns_says_what_pandas_writes():
-    Path("a.json").write_text(TWO.to_pandas().to_json())
-    said = failure("evaluate", "a.json", "two_truth.parquet")
-    assert said.startswith("cannot read 'a.json': it is no list of rows such as [{")
-    assert said.endswith("to_json(orient='records')")
-
-
-TWICE = ["user,item,rank,item", "1,5,1,6"]
-
-
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        ("twice.csv", "\n".join(TWICE)),
-        ("twice.tsv", "\n".join(TWICE).replace(",", "\t")),
-        ("twice.csv", '\ufeff\n\n"user","item",rank,"item"\n1,5,1,6'),
-        ("twice.csv.gz", "\n".join(TWICE)),
-    ],
-)
-def test_two_columns_of_one_name_are_an_error(path, text):
-    content = text.encode()
-    Path(path).write_bytes(gzip.compress(content) if path.endswith(".gz") else content)
-    told = failure("evaluate", path, "truth.parquet")
-    assert told.startswith(f"'{path}' has two columns named 'item'; drop or rename one of them.")
-
-
-@pytest.mark.parametrize(
-    "head", ["user,item,rank,x_duplicated_0", "user,item,rank,", "user,item,rank,,"]
-)
-def test_a_name_that_looks_like_a_second_one_and_columns_without_a_name_are_read(head):
-    row = ",".join(["1", "A", "1", "9", "9"][: head.count(",") + 1])
-    Path("named.csv").write_text(f"{head}\n{row}\n")
-    assert gain("named.csv", "truth.parquet") == 1.0
+def test_the_standard_input_is_a_file():
+    write(of())
+    command = [
+        sys.executable,
+        "-m",
+        "recframe",
+        "evaluate",
+        "-",
+        "t.csv",
+        "-m",
+        "mrr",
+        "--format",
+        "csv",
+    ]
+    done = subprocess.run(command, input=R, capture_output=True, text=True, check=False, timeout=60)  # noqa: S603
+    assert (done.stdout, done.stderr) == ("n_users,mrr\n2,0.75\n", "")

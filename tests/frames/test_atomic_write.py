@@ -19,7 +19,7 @@ import pytest
 
 import recframe as rf
 from recframe.charts.table import Table
-from recframe.cli import files, output
+from recframe.cli import results
 from recframe.frames import atomic_write
 from recframe.reports.page import Page
 
@@ -34,7 +34,7 @@ def page(path: Path) -> None:
 
 
 WRITERS: dict[str, Callable[[Path], object]] = {
-    **{f"x{ending}": lambda path: output.write(ROWS, str(path), None) for ending in files.WRITERS},
+    **{f"x.{form}": lambda path: results.write(ROWS, str(path)) for form in results.FORMATS},
     "x.run": lambda path: rf.write_trec_run(ROWS, path),
     "x.qrels": lambda path: rf.write_trec_qrels(ROWS, path),
     "x.run.gz": lambda path: rf.write_trec_run(ROWS, path),
@@ -137,7 +137,7 @@ def test_pipes_and_devices_are_written_straight(tmp_path):
     atomic_write.write_text("/dev/null", TEXT)
     assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
     with pytest.raises(rf.RecframeError, match=r"'/dev/full': No space left on device$"):
-        output.write(ROWS, "/dev/full", "csv")
+        results.write(ROWS, "/dev/full", "csv")
     with pytest.raises(rf.RecframeError, match=r"'/dev/full': No space left on device$"):
         rf.write_trec_run(ROWS, "/dev/full")
 

@@ -63,7 +63,7 @@ def hostile(name: str) -> list[Callable[[], Any]]:
     """Return calls that fail with an id, a value or a name in their message."""
     one, named = frame(name), frame("u").rename({"relevance": name})
     rec = frame("u", name).rec(model="model")
-    lists = pl.LazyFrame({"user": ["u"], "items": ["a,b"], "scores": [f"1,{name}"]})
+    lists = pl.LazyFrame({"user": ["u"], "items": [["a", "b"]], "scores": [["1", name]]})
     return [
         named.rec.ndcg,
         lambda: named.rec(relevance=f"{name}!").ndcg(),
@@ -73,7 +73,7 @@ def hostile(name: str) -> list[Callable[[], Any]]:
         lambda: rec.require("n_hits >= 900", strict=True),
         lambda: frame("u", name).lazy().rec(model="model").compare("ndcg", baseline="n").collect(),
         lambda: one.rec.evaluate("ndcg", by="user", model=name),
-        lambda: rf.from_lists(lists, separator=",").collect(),
+        lambda: rf.from_lists(lists).collect(),
         lambda: rf.write_trec_run(one.with_columns(user=pl.lit(f"a {name}")), "run.txt"),
         lambda: rf.write_trec_run(frame("u"), "run.txt", tag=f"a {name}"),
         lambda: pl.concat([one, one]).rec(strict=True).ndcg(),

@@ -480,7 +480,6 @@ def test_pandas_without_pyarrow_says_what_to_install(monkeypatch):
         lambda: FRAME.rec.explain("mrr"),
         lambda: in_polars.rec(truth=FRAME).mrr(),
         lambda: rf.from_lists(pd.DataFrame({"user": [1], "item": [[1, 2]]})),
-        lambda: rf.from_scores([[0.5]], users=pd.Series(["a"])),
         lambda: rf.from_scores([[0.5]], users=[1], items=[1], exclude=FRAME[["user", "item"]]),
     ):
         with pytest.raises(rf.RecframeError) as found:

@@ -1,8 +1,6 @@
-"""Frames with a row for each user: what stands beside the lists is kept or refused, and lists may be text."""
+"""Frames with a row for each user: what stands beside the lists is kept or refused."""
 
 from __future__ import annotations
-
-import re
 
 import numpy as np
 import pandas as pd
@@ -72,31 +70,11 @@ def test_structs_beside_lists_are_kept_and_a_truth_keeps_its_columns_too():
     assert rf.from_truth(nested).rows() == [(1, "a", 1.0, {"week": 3}), (1, "b", 2.0, {"week": 3})]
 
 
-@pytest.mark.parametrize(
-    ("column", "words"),
-    [
-        (pl.Series("titles", [["x", "y"]]), "column 'titles' holds lists, which are neither"),
-        (pl.Series("thing", [object()], dtype=pl.Object), "column 'thing' holds Python objects"),
-        (pl.Series("rank", [3]), "column 'rank' would be a second column of ranks"),
-    ],
-)
-def test_a_column_that_cannot_be_repeated_is_refused(column, words):
-    nested = pl.DataFrame({"user": [1], "item": [["a", "b"]]}).with_columns(column)
+def test_ranks_that_the_lists_do_not_give_are_refused():
+    nested = pl.DataFrame({"user": [1], "item": [["a", "b"]], "rank": [3]})
 
-    with pytest.raises(
-        rf.ColumnError, match=f"{words}.*rf.from_lists cannot keep it; drop it first: frame.drop"
-    ):
-        rf.from_lists(nested)
-    if column.dtype != pl.Object:
-        with pytest.raises(rf.ColumnError, match=words):
-            rf.from_lists(nested.lazy())
-
-
-def test_pandas_objects_beside_lists_are_refused_by_their_column():
-    frame = pd.DataFrame({"user": [1], "item": [["a"]], "thing": [object()]})
-
-    with pytest.raises(rf.ColumnError, match=r"column 'thing' of the pandas frame .*; drop it"):
-        rf.from_lists(frame)
+    with pytest.raises(rf.ColumnError, match="the place in a list is the rank, so column 'rank'"):
+        rf.from_lists(nested.lazy())
 
 
 @pytest.mark.parametrize("kind", [pl.DataFrame, pl.DataFrame.to_pandas], ids=["polars", "pandas"])
@@ -107,81 +85,18 @@ def test_two_lists_of_a_user_that_nothing_tells_apart_warn(kind):
         rf.from_lists(nested)
 
 
-TEXTS = pl.DataFrame(
-    {
-        "user": ["ann", "bob", "cid", "dan", "eve"],
-        "model": ["m"] * 5,
-        "items": [" emma dune ", "dune  ilium", "", None, "12"],
-    }
-)
-OF_TEXTS = [
-    ("ann", "emma", 1, "m"),
-    ("ann", "dune", 2, "m"),
-    ("bob", "dune", 1, "m"),
-    ("bob", "ilium", 2, "m"),
-    ("eve", "12", 1, "m"),
-]
+def test_lists_in_text_say_how_they_are_cut():
+    texts = pl.DataFrame({"user": [1, 2, 3], "items": [" a b ", "", None]})
 
+    with pytest.raises(rf.ColumnError, match="column 'items' is String; lists are") as caught:
+        rf.from_lists(texts)
 
-@pytest.mark.parametrize("kind", KINDS, ids=repr)
-def test_lists_in_text_are_cut_where_their_separator_stands(kind):
-    found = rf.from_lists(kind(TEXTS), separator=" ")
-
-    assert kind.read(found).rows() == OF_TEXTS
-
-
-@pytest.mark.parametrize("dtype", [pl.String, pl.Categorical])
-def test_a_place_between_two_commas_is_a_missing_item_that_keeps_its_place(dtype):
-    frame = pl.DataFrame({"user": [1], "item": pl.Series(["a, b c,,d"], dtype=dtype)})
-
-    assert rf.from_lists(frame, separator=",").rows() == [
-        (1, "a", 1),
-        (1, "b c", 2),
-        (1, None, 3),
-        (1, "d", 4),
-    ]
-
-
-def test_grades_and_scores_in_text_are_numbers():
-    frame = pl.DataFrame({"user": [1], "item": ["a b"], "relevance": ["2 0.5"]})
-
-    assert rf.from_truth(frame, separator=" ").rows() == [(1, "a", 2.0), (1, "b", 0.5)]
-    with pytest.raises(rf.RecframeError, match="column 'relevance' holds 2 high, not numbers"):
-        rf.from_truth(frame.with_columns(relevance=pl.lit("2 high")), separator=" ")
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: rf.from_lists(TEXTS),
-         r"where a text is a list, such as 'a b c', say .*: rf\.from_lists\(frame, separator=' '\)"),
-        (lambda: rf.from_lists(TWO_MODELS, separator=" "),
-         r"separator=' ' is for lists that are written as text, and column 'items' is List\(String\)"),
-        (lambda: rf.from_lists(TEXTS, separator=""), "separator takes the text between two ids"),
-        (lambda: rf.from_lists({"ann": ["a b"]}, separator=" "), "separator= is for a frame with lists in text"),
-        (lambda: rf.from_lists(pl.DataFrame({"user": [1], "item": ["[1, 2]"]}), separator=","),
-         r"holds the text of a list, \[1, 2\], brackets included; .*map\(ast\.literal_eval\)"),
-    ],
-)  # fmt: skip
-def test_an_error_of_a_text_says_what_to_write(call, words):
-    with pytest.raises(rf.RecframeError, match=words):
-        call()
-
-
-def test_the_text_of_a_list_fails_with_words_when_a_lazy_frame_is_collected():
-    found = rf.from_lists(pl.LazyFrame({"user": [1], "item": ["['a' 'b']"]}), separator=" ")
-
-    with pytest.raises(pl.exceptions.PolarsError, match=re.escape("['a' 'b'], brackets included")):
-        found.collect()
-
-
-def test_a_separator_that_no_text_has_warns():
-    with pytest.warns(
-        rf.RecframeWarning, match="no text of the column 'item' has ' ' in it, .*'a,b'"
-    ):
-        found = rf.from_lists(pl.DataFrame({"user": [1], "item": ["a,b"]}), separator=" ")
-
-    assert found.rows() == [(1, "a,b", 1)]
+    assert str(caught.value).endswith(r"in Polars by pl.col('items').str.extract_all(r'\S+')")
+    cut = texts.with_columns(pl.col("items").str.extract_all(r"\S+"))
+    assert rf.from_lists(cut).rows() == [(1, "a", 1), (1, "b", 2)]
+    frame = texts.to_pandas()
+    cut = frame.assign(items=frame["items"].str.split())
+    assert rf.from_lists(cut).to_numpy().tolist() == [[1, "a", 1], [1, "b", 2]]
 
 
 WAYS = {

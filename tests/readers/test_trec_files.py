@@ -113,9 +113,9 @@ def test_every_kind_of_frame_is_written(tmp_path, kind):
 
     # Without scores the rank counts down; the row without a rank was judged and never recommended.
     assert (tmp_path / "a.run").read_text().splitlines() == [
-        "1 Q0 a 1 -1.0 recframe",
-        "1 Q0 b 2 -2.0 recframe",
-        "2 Q0 a 1 -1.0 recframe",
+        "1 Q0 a 1 -1 recframe",
+        "1 Q0 b 2 -2 recframe",
+        "2 Q0 a 1 -1 recframe",
     ]
     assert (tmp_path / "a.qrels").read_text() == "1 0 a 2\n"
     assert (tmp_path / "b.qrels").read_text() == "1 0 a 1\n1 0 b 1\n"
@@ -176,12 +176,12 @@ def test_what_is_read_has_the_numbers_of_trec_eval_with_ties_too(folder, scores,
     ("read", "line", "words"),
     [
         (rf.read_trec_run, "q1 Q0 d1 1 2.5",
-         "a line has 6 fields: topic Q0 document rank score tag; the rank a whole number"),
+         "a line has 6 fields: topic Q0 document rank score tag; rank and relevance are whole numbers"),
         (rf.read_trec_run, "q1 Q0 d1 first 2.5 svd",
-         ".*: topic Q0 document rank score tag; the rank a whole number, the score a number"),
+         ".*: topic Q0 document rank score tag; .* whole numbers, the score a number"),
         (rf.read_trec_qrels, "q1 d1 1",
-         "a line has 4 fields: topic iteration document relevance; the relevance a whole"),
-        (rf.read_trec_qrels, "q1 0 d1 0.5", ".*the relevance a whole number"),
+         "a line has 4 fields: topic iteration document relevance; rank and relevance are whole"),
+        (rf.read_trec_qrels, "q1 0 d1 0.5", ".*rank and relevance are whole numbers"),
     ],
 )  # fmt: skip
 def test_a_line_that_is_none_is_named_with_its_number(tmp_path, read, line, words):
@@ -206,21 +206,22 @@ def made(path: Path) -> Path:
     [
         (lambda folder: rf.read_trec_run(made(folder / "a\udcff.run")), "cannot read '.*run': its name is not UTF-8"),
         (lambda folder: rf.read_trec_run(folder / "none"), "cannot read '.*none': there is no such file"),
-        (rf.read_trec_qrels, "it is a directory"),
-        (lambda folder: rf.read_trec_qrels(folder / "empty"), "cannot read '.*empty': it is empty"),
+        (rf.read_trec_qrels, "there is no such file, or it is empty"),
+        (lambda folder: rf.read_trec_qrels(folder / "empty"), "cannot read '.*empty': there is no such file, or it is empty"),
         (lambda folder: rf.write_trec_run(frame(user=["a b"]), folder / "x"),
-         "the user 'a b' is empty or has white space"),
-        (lambda folder: rf.write_trec_run(frame(rank=[1.5]), folder / "x"), r"the rank 1\.5 is not a whole number"),
+         "the user of a row is 'a b', but the field of a TREC file is a word without white space"),
+        (lambda folder: rf.write_trec_run(frame(rank=[1.5]), folder / "x"),
+         r"the rank of a row is '1\.5', but the field of a TREC file is a whole number"),
         (lambda folder: rf.write_trec_run(frame(score=[None]), folder / "x"),
-         "the item 'd' of the user 'q' has no score"),
+         "the score of a row is no value"),
         (lambda folder: rf.write_trec_run(frame().drop("rank"), folder / "x"),
-         r"no column 'rank'.*write_trec_run\(\.\.\., rank='"),
+         "no column 'rank'.*: rank='"),
         (lambda folder: rf.write_trec_run(frame(), folder / "x", tag="my run"),
-         "tag= is 'my run'; it is a field of each line"),
+         "the tag of a row is 'my run', but"),
         (lambda folder: rf.write_trec_run(frame(), folder / "no" / "x"),
          "cannot write '.*x': No such file or directory"),
         (lambda folder: rf.write_trec_qrels(frame(relevance=[0.5]), folder / "x"),
-         r"the relevance 0\.5 is not a whole number"),
+         r"the relevance of a row is '0\.5', but the field of a TREC file is a whole number"),
     ],
 )  # fmt: skip
 def test_an_error_says_what_to_write_instead(tmp_path, call, words):

@@ -76,12 +76,15 @@ def signature(name: str, of: Any) -> str:
 
 def commands() -> dict[str, click.Command]:
     """Return the commands of the shell, in the order in which its help has them."""
-    return {name: main.commands[name] for name in sorted(main.commands)}
+    found = dict(main.commands)
+    found |= {f"split {name}": one for name, one in found.pop("split").commands.items()}
+    return dict(sorted(found.items()))
 
 
 def usage(name: str, command: click.Command) -> str:
     """Return a command with its arguments and options."""
-    shown = [_parameter(one) for one in command.params]
+    hidden = {"help", "help_all"}
+    shown = [_parameter(one) for one in command.params if one.name not in hidden]
     return " ".join([f"recframe {name}", *shown])
 
 

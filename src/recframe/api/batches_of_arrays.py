@@ -10,7 +10,7 @@ import polars as pl
 from recframe.errors import DataError, RecframeError, kind_of
 from recframe.frames.kinds.lookup import is_frame
 from recframe.frames.options import Context, is_side
-from recframe.readers.ids import in_own_dtypes
+from recframe.readers.ids import ids_of, in_own_dtypes
 from recframe.readers.nested_lists import from_lists
 from recframe.readers.score_matrix import from_scores
 
@@ -25,7 +25,7 @@ def frames_of(
     lists: Any, truth: Any, users: Any, *, pad: Any, k: int | None, context: Context
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the lists and the truth of arrays with a row for each user; of scores the first k items."""
-    from recframe.readers.score_cells import as_numbers, of_matrix  # noqa: PLC0415  NumPy is loaded with arrays
+    from recframe.readers.score_cells import judged_cells, with_ids  # noqa: PLC0415  NumPy is loaded with arrays
 
     if not is_array(truth):
         msg = (
@@ -34,7 +34,7 @@ def frames_of(
         )
         raise RecframeError(msg)
     marks = "bool" in str(getattr(truth, "dtype", ""))
-    lists, truth = _array(lists, "lists"), _array(as_numbers(truth), "truth")
+    lists, truth = _array(lists, "lists"), _array(truth, "truth")
     is_sparse = hasattr(truth, "tocsr")
     if lists.shape[0] != truth.shape[0]:
         msg = f"lists has {lists.shape[0]:,} rows and the truth {truth.shape[0]:,}; give a row for each user in both"
@@ -42,7 +42,7 @@ def frames_of(
     names = {role: context.names[role] for role in ("user", "item")}
     are_scores = lists.dtype.kind == "f"
     if are_scores:
-        listed = from_scores(lists, users=users, k=k, **names)
+        listed = from_scores(lists, users=users, k=k, user=names["user"], item=names["item"])
         if context.ties != "item" or context.profile:
             listed = listed.drop("rank")  # which has ties broken by item
     else:
@@ -50,8 +50,11 @@ def frames_of(
     # ids as many as items are told by their padding, since no relevance is below 0
     is_alike = are_scores and truth.shape == lists.shape and (is_sparse or not (truth < 0).any())
     if marks or is_sparse or is_alike or truth.dtype.kind == "f":
-        number = {"number": context.names["relevance"]}
-        judged = in_own_dtypes(of_matrix(truth, users, None), names | number)
+        ids = (
+            ids_of(one, "users", size) for one, size in zip((users, None), truth.shape, strict=True)
+        )
+        cells = with_ids(judged_cells(truth, zeros=True), *ids)
+        judged = in_own_dtypes(cells, names | {"number": context.names["relevance"]})
     else:
         judged = _of_ids(truth, users, pad, names).drop("rank")
     order = {"rank": context.names["rank"], "score": context.names["score"]}

@@ -44,7 +44,11 @@ class Compared(Generic[F]):
 
         A row for each `by` column, model and metric. `by` takes columns of users: each user has one value of it, in `users`, in
         the lists alone, or the same in all of their rows. Each column is analysed alone. `metrics` and `k` are those of
-        `evaluate`. With `baseline=`, the name of a model, the values are those of the other models minus its own, user by user.
+        `evaluate`.
+
+            baseline: the name of a model whose values are subtracted from those of the others, user by user.
+            min_users: the fewest users of a segment.
+            level: the probability that an interval holds, for all pairs of segments at once.
 
         Columns: `by`, the column's name; the model; `metric`; `best` and `worst`, as text, each with its `_value` and
         `_n_users`, never a segment of fewer than `min_users` users. Best is the highest value, or the lowest if less is better.
@@ -99,8 +103,12 @@ class Compared(Generic[F]):
         """Return segments of columns, alone and crossed, each compared with the rest, the worst first.
 
         A row for each slice that has at least `min_users` users with a value: a combination of values of up to `depth` of the
-        `by` columns, such as country=FR, age=20. `by` takes columns of users, as in `gaps`. With `baseline=`, the name of a
-        model, the values are those of the other models minus its own, user by user.
+        `by` columns, such as country=FR, age=20. `by` takes columns of users, as in `gaps`.
+
+            depth: the most columns that are crossed.
+            baseline: the name of a model whose values are subtracted from those of the others, user by user.
+            min_users: the fewest users of a slice.
+            level: the probability that all intervals of the result hold.
 
         Columns: the model; `segment`, the columns with their values, as text; `metric`; `difference`, `value` less `rest`, that
         of all other users, with an interval that holds for all slices of the result at once; `value` and `rest`; `p_value` of

@@ -80,8 +80,13 @@ class Gates(Generic[F]):
 
         A requirement is a text such as `"ndcg@10 >= 0.28"`, `"gini@10 <= 0.9"` or `"ndcg@10 >= 0.99 * popularity"` (at most 1 %
         below that model), or a `rf.Requirement`. `k` applies to metrics without an `@`, `by` is that of `evaluate`. A
-        number is required of every model, a share of a model of all the others, paired by user; `models` names those it is
-        required of.
+        number is required of every model, a share of a model of all the others, paired by user.
+
+            models: the models that something is required of, if not of all.
+            strict: fails for open rows too, except rows below `min_users` if others were judged.
+            min_users: the fewest users of a row that is tested.
+            level: the confidence level of intervals and tests.
+            last: an earlier result, of `summarize` or a history, that "0.99 * last" means.
 
         Each row has a state, with the interval `difference_low` to `difference_high` of the value's difference to
         the bound (that of the value itself, or of the users' differences b - f a, with f the factor):
@@ -94,10 +99,9 @@ class Gates(Generic[F]):
             missing: the model or segment is in `last`, with at least `min_users` users, but not in today's result; or no model
                 and no segment has a row for the requirement.
 
-        It raises for what fails or is missing, and for a requirement that no row of `min_users` users decides;
-        `strict=True` for open rows too, except those below `min_users` if others were judged. `raises=False` returns the
-        frame and does not raise. `cluster` is that of `summarize`. A metric without intervals is judged by its value alone, and
-        its `note` says it; one that few groups of users change is open.
+        It raises for what fails or is missing, and for a requirement that no row of `min_users` users decides.
+        `raises=False` returns the frame and does not raise. `cluster` is that of `summarize`. A metric without intervals is
+        judged by its value alone, and its `note` says it; one that few groups of users change is open.
 
         Values are shown rounded by `decimals=` or a profile, and judged unrounded; half a unit of the last decimal is no
         difference to an earlier value.
@@ -201,7 +205,7 @@ def _pairing(of: Question, model: str, requirement: str) -> Pairing:
     """Return the pairs with a model, or say that there are no models."""
     if not of.inputs.model:
         raise RecframeError(_without_model(repr(requirement), model))
-    without = f"without {Either('last=', '--reference')} " if model in EARLIER else ""
+    without = f"without {Either('last=', '--last')} " if model in EARLIER else ""
     given = f"{requirement!r}: {without}{model!r}"
     return Pairing(model, of.inputs.schema[MODEL], of.by[MODEL], given)
 
@@ -220,6 +224,6 @@ def _of_models(rows: pl.DataFrame, models: Sequence[str], asked: pl.DataFrame) -
 def _without_model(what: str, model: str = "") -> str:
     """Return what a requirement about another model lacks: the models, or the earlier result."""
     frames = Either(", or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)")
-    result = Either("require(..., last=frame)", "--reference FILE")
+    result = Either("require(..., last=frame)", "--last FILE")
     msg = f"{what} needs a column of models: {bind(model=repr('model'))}{frames}"
     return msg + f"; or an earlier result: {result}" * (model in EARLIER)

@@ -65,10 +65,10 @@ class Tracked(Generic[F]):
         """Write `summarize(...)` to a history, with the fingerprint of the data (see `fingerprint`), and return what it wrote.
 
             history: a folder of Parquet files, one for each run, such as "history.parquet", created if missing.
-            as_of: the time of the result: a date, a datetime, or text such as "2026-11-22" or
-                "2026-11-22T06:00+01:00". Without a zone it is UTC.
+            as_of: the time of the result, such as "2026-11-22" or "2026-11-22T06:00+01:00": text, a date or a datetime.
+                Without a zone it is UTC.
             name: a name of the run, so that several runs of one time and data do not replace each other.
-            tags: values stored with each row by name, such as {"commit": "3f2a1c"}, in columns `tag_commit`.
+            tags: values by name that are stored with each row: {"commit": "3f2a1c"} in a column `tag_commit`.
             k, by, level, cluster: those of `summarize`.
 
         A run with the same `as_of`, `name` and data replaces the earlier one, with all of its metrics: compute the metrics of

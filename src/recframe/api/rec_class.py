@@ -100,7 +100,8 @@ class Rec(Methods[F], Answers[F]):
 
         Side frames, of any kind:
             truth: what users really liked: user, item and, if graded, relevance. It may come first, without its name.
-            users: one row for each user. items: one row for each item. Their columns serve `by=`.
+            users: one row for each user; its columns serve `by=`.
+            items: one row for each item, the catalogue of coverage and others; its columns serve `by=`.
             train: what the systems were fitted on: user and item; each pair counts once. Popularity and histories come from it,
                 and `audit()` compares the lists and the truth with it.
             reference: recommendations to compare with, under the same column names, or the name of a model.
@@ -160,9 +161,11 @@ class Rec(Methods[F], Answers[F]):
     ) -> F:
         """Return several metrics, at several cut-offs, overall or by segment, in one pass over the frame.
 
-        A metric is a string (`"ndcg@10"`, `"map(normalizer=min)@10"`) or an object (`rf.ndcg @ 10`); several may be in a list.
-        `k`, an int, a list or range of ints or None, applies to metrics without an `@`. `by` names columns of the judged frame,
-        of `users` or of `items`, or is an expression of them: `pl.col("age") // 10 * 10`; `by="user"` gives each user's values.
+            metrics: metrics such as "ndcg@10" or "map(normalizer=min)@10"; also as objects (`rf.ndcg @ 10`) and in a list.
+            k: cut-offs of the metrics without an `@`: an int, a list or range of ints, or None.
+            by: columns of the lists, the truth, `users` or `items` that the result is split by; or an expression of them,
+                `pl.col("age") // 10 * 10`. by="user" gives each user's values.
+            support: adds the number of averaged users or lists after each metric. tidy: gives the long form.
 
         The result is a frame of the same kind: the `by` columns (a bound model first), `n_users`, `n_lists` if a metric runs
         over lists (the users with a ranked row, whatever the truth says), and a column for each metric, named by its string;
@@ -253,10 +256,12 @@ class Rec(Methods[F], Answers[F]):
         (0 if the frame has none); `example` is one of them. `treatment` says what recframe does about it, `remedy` how to fix
         it.
 
-        `k` finds lists with fewer than k rows; without it, lists shorter than the longest. `by` names columns of segments, like
-        `group_by`: it finds users with two values of one; with columns of lists and truth, the filtered frames are checked. Ids
-        of dtypes that cannot match are a finding, not an error. With `train` and a bound `time` the checks of `split.audit` run
-        too: of the future in train, of rows in both, and of what train does not know.
+            k: finds lists with fewer than k rows; without it, lists shorter than the longest.
+            by: columns of segments, of which a user must not have two values; like `group_by`. With columns of lists and truth,
+                the filtered frames are checked.
+
+        Ids of dtypes that cannot match are a finding, not an error. With `train` and a bound `time` the checks of `split.audit`
+        run too: of the future in train, of rows in both, and of what train does not know.
 
         Raises a ColumnError for a missing or unusable column.
 

@@ -213,7 +213,8 @@ class ResultsShown(Generic[F]):
             baseline: the name of the model in use, which all others are compared with; without it each is with each, or more
                 than eight with the best.
             by: columns of users, items or rows, each looked at by itself.
-            level: that of the intervals. min_users: segments with fewer users are not judged.
+            level: that of the intervals.
+            min_users: segments with fewer users are not judged.
             cluster: the column of clusters of users, as in `summarize`: intervals and verdicts are those of clusters.
             margin: a share of the baseline's value that does not matter, as in `compare`.
             title: what stands above the page.

@@ -106,10 +106,11 @@ class Splits(Generic[F]):
                 datetime, ISO text, or a number where times are numbers. A date is its first instant; a point without a zone is
                 in the zone of the column.
             last: truth is the last "7d": the window (max t - 7d, max t]. Days, weeks ("w"), months ("mo") and years go by the
-                calendar of the column's zone; a number where times are numbers. `align="day"` (or "hour") ends the window with
-                the whole day that the last row is in.
+                calendar of the column's zone; a number where times are numbers.
+            align: "day" or "hour" ends the window of `last` with the whole day, or hour, that the last row is in.
             share: the point is the time of row floor((1 - share) n) + 1 in the order of time. Rows of one time stay together
                 in truth, which has at least this share.
+            until: the point where truth ends, with `at`.
 
         Raises a ColumnError without a column of times, a RecframeError for a point or length that the times do not have, and a
         DataError where train or truth has no row.
@@ -169,12 +170,12 @@ class Splits(Generic[F]):
         truth is [e - horizon, e), `gap` the rows of [e - horizon - gap, e - horizon), train those before; with a `window` train
         is as long as it, and rows before are `earlier`. Rows from e on are `later`.
 
-            folds: their number. Fold 0 is the earliest.
+            folds: the number of folds. Fold 0 is the earliest.
             horizon: the length of the truth: "7d", "1mo", or a number where times are numbers; see `by_time`.
             step: the horizon if left out. It is no shorter, so that no row is truth twice.
             gap: a length between train and truth that neither has, such as the time a model needs to be shipped.
             window: the length of train; all the past if left out.
-            align: "day" or "hour" ends the last truth with the whole day of the last row.
+            align: "day" or "hour" ends the last truth with the whole day, or hour, of the last row.
 
         Raises what `by_time` raises, also of one fold without a row in train.
 
@@ -224,8 +225,8 @@ class Splits(Generic[F]):
         Users' last events lie at different times, so that train has rows later than most rows of truth: `by_time` does not.
 
             n: the events of a user in the truth of a fold.
-            folds: their number. The last one has each user's last n events, each fold before it the n before; rows after a
-                fold's truth are `later`. With two folds, the first is to tune and the last to report.
+            folds: the number of folds. The last one has each user's last n events, each fold before it the n before; rows after
+                a fold's truth are `later`. With two folds, the first is to tune and the last to report.
             keep: a user with fewer than n + keep events is in train alone; one with fewer than m n + keep has truth in fewer
                 than m folds.
 
@@ -275,7 +276,8 @@ class Splits(Generic[F]):
         A pair is drawn by its key of 64 bits (splitmix64 over the seed and the ids), so that rows in another order, other
         engines and other versions give the same split. With a column of times bound it warns that train has the future.
 
-            share: of the pairs in the truth of a fold; 1 / folds if left out. n: pairs of each user instead.
+            share: the share of the pairs in the truth of a fold; 1 / folds if left out.
+            n: pairs of each user, in place of a share.
             per: "user" ranks a user's pairs by key: truth is the first share (rounded, halves up) or n of them, never the last
                 `keep` ones. Adding a user changes nobody's rows. "log" takes the pairs whose key is below share 2^64: adding
                 rows moves none, and files of any size are read in a stream.
@@ -330,7 +332,8 @@ class Splits(Generic[F]):
 
         Train has the rows of all other users. A test user's first events are `fold_in`, which a model may read when it makes
         their list, and the rest truth. Write one of:
-            share: of the users, drawn by their keys (splitmix64 over the seed and the id): about this share of them.
+            share: the share of the users that are tested, drawn by their keys (splitmix64 over the seed and the id): about
+                this share of them.
             folds: each user is a test user once; with a share, folds without a common user.
             at: new users alone, those whose first row is from this point of time on (written as in `by_time`); train has the
                 rows of others before it, and their rows from it on are `later`.

@@ -102,12 +102,12 @@ class Uncertain(Generic[F]):
         in the column that `rec(model=...)` binds, or are frames: `rf.rec({"a": a, "b": b}, truth)`.
 
             baseline: the name of the model that all others are compared with; None compares all pairs.
-            level: of the intervals, each alone; a verdict needs `p_adjusted` of at most 1 - level.
+            level: the confidence level of the intervals, each alone; a verdict needs `p_adjusted` of at most 1 - level.
             margin: a share of the baseline's value, such as 0.01, that does not matter: "not worse" is shown by the mean of b -
                 (1 - margin) a, "same" by that and b - (1 + margin) a, where p is at most (1 - level) / 2, of the users and two
                 added ones with the most extreme differences. These two verdicts are not corrected for many rows.
-            correction: of the p values of all rows of the result: "holm"; "benjamini-hochberg", of the share of false findings;
-                None.
+            correction: how p values are corrected for all rows of the result: "holm"; "benjamini-hochberg", of the share of
+                false findings; None.
             min_users: with fewer users (or clusters) a row has its numbers, but no `p_adjusted` and the verdict "few".
             cluster: as in `summarize`.
 
@@ -199,6 +199,7 @@ class Uncertain(Generic[F]):
         that of users' differences between two models; with `cluster`, of clusters'.
 
             wanted: the wanted difference, as a share of the baseline's value.
+            level: the confidence level of the test.
 
         Columns: the model, its `baseline`, the `by` columns, `metric`, `users_needed` for the difference `wanted`,
         `detectable` (the smallest that n_users show), `detectable_relative` (as a share of `baseline_value`),

@@ -1,362 +1,186 @@
-"""Files and pipes with tables, scanned lazily, and formats of results."""
+"""Files, folders, patterns and pipes by their paths."""
 
 from __future__ import annotations
 
 import glob
 import os
-import re
+import shlex
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
 
 import click
-import polars as pl
 
-from recframe.charts.table import plain
-from recframe.cli.readers import (
-    ARROW_STREAM,
-    READERS,
-    SEPARATORS,
-    TABLES,
-    Form,
-    ending_of,
-    escaped,
-    is_address,
-    is_text,
-    scan_text,
-    separator_in,
-    start_of,
-)
-from recframe.errors import RecframeError, suggestion, wrong_ending
+from recframe.errors import RecframeError, suggestion
 from recframe.frames.atomic_write import is_plain, is_utf8, led_to, opened, reason
 
-STARTS = {
-    b"PAR1": ".parquet",
-    b"ARROW1": ".arrow",
-    ARROW_STREAM: ".arrow",
-    b"{": ".ndjson",
-    b"[": ".json",
-}
+PARQUET = (".parquet", ".pq")
+TABLES = (*PARQUET, ".arrow", ".ipc", ".feather")
+"""Endings of files that hold their columns in bytes."""
+JSON = (".json", ".ndjson", ".jsonl")
+TREC = (".run", ".qrels", ".qrel")
+KNOWN = (*PARQUET, ".csv", ".tsv", *JSON, *TABLES[2:], *TREC)
+"""Endings of files that are read."""
+PACKED = (".gz", ".zst")
+STDIN = {"-": "/dev/stdin"}
+ARROW_STREAM = b"\xff\xff\xff\xff"
+"""The first bytes of an Arrow stream, which Polars reads by another call than an Arrow file."""
+BINARY = {b"PAR1": ".parquet", b"ARROW1": ".arrow", ARROW_STREAM: ".arrow"}
+"""The first bytes of files that hold their columns in bytes, which say more than an ending."""
+STARTS = BINARY | {b"{": ".ndjson", b"[": ".json"}
 """The first bytes of a pipe's content, with the ending of a file of it."""
-HEAD = 1 << 16
-"""Bytes by which the content of a pipe is known, the first line of text among them."""
-LAID_DOWN = "recframe: places of pipes"
-"""Key of the temporary files in click's context, kept while the command runs."""
+ARCHIVES = {b"PK\x03\x04": "unzip", b"BZh": "bunzip2", b"\xfd7zXZ": "unxz"}
+"""The first bytes of packed files that are not read, and what unpacks them."""
+LAKES = {"scan_delta": "_delta_log", "scan_iceberg": "metadata/*.metadata.json"}
+"""Calls of Polars for folders some of whose files count no longer, and what these folders have."""
+START = 6
+"""Bytes by which the kind of a file is known."""
+LAID_DOWN, DECODED = "recframe: places of pipes", "recframe: decoded files"
+"""Keys of temporary files in click's context, kept while the command runs."""
 
 
-def laid_down() -> dict[str, str]:
-    """Return the temporary files of pipes' content in this command, by path."""
+def is_address(path: str) -> bool:
+    """Return whether a path is an address, such as `s3://`, and no file of this machine."""
+    return "://" in path
+
+
+def ending_of(path: str) -> str:
+    """Return a path's ending in lower case, without that of a compression where it is a text file."""
+    name = Path(path.partition("?")[0] if is_address(path) else path)
+    outer, inner = name.suffix.lower(), Path(name.stem).suffix.lower()
+    return inner if outer in PACKED and inner and inner not in TABLES else outer
+
+
+def kind_of(place: str) -> str:
+    """Return the ending that says how a file is read: that of its first bytes, or its own."""
+    ending = ending_of(place)
+    if is_address(place) or ending in TABLES:
+        return ending
+    with Path(place).open("rb") as file:
+        start = file.read(START)
+    for first, unpack in ARCHIVES.items():
+        if start.startswith(first) and ending != ".xlsx":
+            msg = f"cannot read {place!r}: it is an archive; unpack it first: {unpack} {shlex.quote(place)}"
+            raise RecframeError(msg)
+    return _by_start(start, BINARY) or ending
+
+
+def _by_start(start: bytes, known: dict[bytes, str]) -> str:
+    """Return the ending of a content by its first bytes, nothing where these are not known."""
+    return next((ending for first, ending in known.items() if start.startswith(first)), "")
+
+
+def escaped(place: str) -> str:
+    """Return a path with glob patterns escaped, for Polars."""
+    return place if is_address(place) else glob.escape(place)
+
+
+def _kept(key: str = LAID_DOWN) -> dict[str, str]:
+    """Return the temporary files of this command, by the paths that they stand for."""
     context = click.get_current_context(silent=True)
-    return {} if context is None else context.find_root().meta.setdefault(LAID_DOWN, {})
+    return {} if context is None else context.find_root().meta.setdefault(key, {})
 
 
 def in_words(text: str) -> str:
-    """Return a message with the paths of pipes, where it has those of what was laid down."""
-    for path, place in laid_down().items():
-        text = text.replace(place, path)
+    """Return a message with the paths that a command has, where it has those of temporary files."""
+    for key in (DECODED, LAID_DOWN):
+        for path, place in _kept(key).items():
+            text = text.replace(place, path)
     return text
+
+
+def temporary(path: str, name: str, key: str = DECODED) -> Path:
+    """Return the place of a temporary file that stands for a path until the command ends."""
+    folder = tempfile.mkdtemp(prefix="recframe-")
+    remove = partial(shutil.rmtree, folder, ignore_errors=True)
+    click.get_current_context().find_root().call_on_close(remove)
+    place = Path(folder) / name
+    _kept(key)[path] = str(place)
+    return place
 
 
 def lay_down(path: str) -> None:
     """Write the content of a pipe or a stream, such as /dev/stdin, into a file, which is read in its place."""
-    if is_address(path) or path in laid_down():
+    if is_address(path) or path in _kept():
         return
+    source = STDIN.get(path, path)
     try:
-        target = led_to(path)
-        if is_plain(target) or (isinstance(target, Path) and target.is_dir()):
+        target = led_to(source)
+        is_folder = isinstance(target, Path) and target.is_dir()
+        if is_folder or (is_plain(target) and path not in STDIN):
             return
-        place = Path(_folder()) / Path(path).name
-        with opened(target, "rb") as source, place.open("wb") as file:
-            shutil.copyfileobj(source, file)
-        laid_down()[path] = str(place)
-        laid_down()[path] = str(_with_ending(place))
+        with opened(target, "rb") as stream:
+            start = stream.read(START)
+            name = Path(source).name
+            if ending_of(name) not in KNOWN:
+                name += _by_start(start, STARTS) or ".csv"
+            with temporary(path, name, LAID_DOWN).open("wb") as file:
+                file.write(start)
+                shutil.copyfileobj(stream, file)
     except OSError as error:
         raise RecframeError(f"cannot read {path!r}: {reason(error)}") from None
 
 
-def _folder() -> str:
-    """Return a new folder, which is removed when the command ends."""
-    folder = tempfile.mkdtemp(prefix="recframe-")
-    remove = partial(shutil.rmtree, folder, ignore_errors=True)
-    click.get_current_context().find_root().call_on_close(remove)
-    return folder
-
-
-def _with_ending(place: Path) -> Path:
-    """Return the place of a file under an ending that is that of its content, where it has none that is known."""
-    if ending_of(str(place)) in READERS:
-        return place
-    with place.open("rb") as file:
-        start = file.read(HEAD)
-    head = start.partition(b"\n")[0]
-    text = ".tsv" if b"\t" in head and b"," not in head else ".csv"
-    known = (ending for first, ending in STARTS.items() if start.startswith(first))
-    return place.rename(f"{place}{next(known, text)}")
-
-
-OF_TABLES = (b"PAR1", b"ARROW1")
-"""Starts of files that are no text, whatever their endings."""
-NO_FORM = Form()
-_RENAMED = re.compile(r"(.+)_duplicated_\d+")
-
-
-def scan(path: str, text: Iterable[str] = (), form: Form = NO_FORM) -> pl.LazyFrame:
-    """Return a file's table as a LazyFrame; `text` names columns of a text file that are read as text, where it has them.
-
-    The path is a file, a pattern such as `recs/*.parquet` (the matching files are one table), a directory (all Parquet
-    files below it, with Hive's `column=value` folders as columns), or an address that Polars can scan, such as `s3://`.
-    `form` says how a text file is written, where its ending does not.
-
-    Raises a RecframeError for what is not there, has an unknown ending or cannot be read.
-    """
-    lay_down(path)
-    found = places(path)
-    ending = _ending(found, path, form)
-    _check_content(found[0], ending)
-    try:
-        frame = _scanned(found, path, ending, form, text)
-        schema = frame.collect_schema()
-    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
-        raise RecframeError(f"cannot read {path!r}: {first_line(error)}") from None
-    if is_text(ending, form):
-        _check_separator(schema, path, form.separator or SEPARATORS[ending], form)
-    return frame
-
-
-def _scanned(
-    found: list[str], path: str, ending: str, form: Form, text: Iterable[str]
-) -> pl.LazyFrame:
-    if is_text(ending, form):
-        return scan_text(found, form, ending, text)
-    read = READERS[ending]
-    if read is not None:
-        return read(found)
-    return pl.scan_parquet(escaped(found), hive_partitioning="=" in found[0] and found != [path])
-
-
 def first_line(error: BaseException) -> str:
     """Return an error's message in one line, without advice meant for Polars' callers."""
-    line = str(error).strip().partition("\n")[0].partition(", consider passing")[0]
+    line = str(error).strip().partition("\n")[0]
+    line = line.partition(", consider passing")[0]
     return line.rstrip(" .") or type(error).__name__
 
 
 def places(path: str) -> list[str]:
-    """Return the files that a path or pattern matches."""
+    """Return the files that a path stands for.
+
+    These are a file, those that match a pattern such as `recs/*.csv`, or all Parquet files below a directory.
+    """
     if is_address(path):
         return [path]
-    place = Path(laid_down().get(path, path)).expanduser()
+    place = Path(_kept().get(path, path)).expanduser()
     if place.is_dir():
-        found = sorted(str(file) for file in place.rglob("*.parquet") if file.is_file())
-        missing = f"the directory {path!r} has no .parquet files; name another kind by a pattern: '{place / '*.csv'}'"
+        found = _below(place, path)
     elif place.exists():
-        return [str(place)]
-    elif glob.has_magic(path):
-        matches = glob.glob(str(place), recursive=True)  # noqa: PTH207  Path.glob takes no absolute pattern
-        found = sorted(file for file in matches if Path(file).is_file())
-        missing = f"no file matches the pattern {path!r}"
+        found = [str(place)]
     else:
-        found, missing = [], f"there is no file {path!r}{_close_file(place)}"
+        matches = glob.glob(str(place), recursive=True)  # noqa: PTH207  Path.glob takes no absolute pattern
+        found = sorted(match for match in matches if Path(match).is_file())
     if not found:
-        raise RecframeError(missing)
-    wrong = next((one for one in found if not is_utf8(one)), None)
-    if wrong is not None:
-        raise RecframeError(
-            f"cannot read {with_bytes(wrong)}: its name is not UTF-8, which Polars needs; rename it"
-        )
+        raise RecframeError(f"there is no file {path!r}{_close_file(place)}")
+    for one in found:
+        if not is_utf8(one):
+            name = repr(os.fsencode(one)).removeprefix("b")
+            raise RecframeError(
+                f"cannot read {name}: its name is not UTF-8, which Polars needs; rename it"
+            )
     return found
 
 
-def with_bytes(name: str) -> str:
-    """Return a name in quotes, with the numbers of bytes that are no UTF-8."""
-    return f"'{os.fsencode(name).decode(errors='backslashreplace')}'"
+def _below(folder: Path, path: str) -> list[str]:
+    """Return the Parquet files below a folder, without those of Spark's own."""
+    for call, sign in LAKES.items():
+        if any(folder.glob(sign)):
+            raise RecframeError(
+                f"{path!r} is a table of versions, some of whose files count no longer; write those that do into one file "
+                f"first: pl.{call}({path!r}).sink_parquet('table.parquet')"
+            )
+    found = []
+    for place in sorted(folder.rglob("*.parquet")):
+        parts = place.relative_to(folder).parts
+        is_own = any(part.startswith((".", "_")) for part in parts)
+        if place.is_file() and not is_own:
+            found.append(str(place))
+    if not found:
+        pattern = str(folder / "*.csv")
+        msg = f"the directory {path!r} has no .parquet files; name another kind by a pattern: {pattern!r}"
+        raise RecframeError(msg)
+    return found
 
 
 def _close_file(place: Path) -> str:
-    folder = place.parent
-    if not folder.is_dir():
-        return f"; there is no directory {str(folder)!r}"
-    try:
-        names = os.listdir(folder)  # noqa: PTH208  names, not paths
-    except OSError:
-        return ""
-    close = suggestion(place.name, names)
-    same = [name for name in names if Path(name).stem == place.stem and ending_of(name) in READERS]
-    return close or (f"; did you mean {min(same)!r}?" if same else "")
-
-
-def _ending(found: Sequence[str], path: str, form: Form) -> str:
-    """Return the ending that all files have, in lower case and without that of a compression."""
-    ending, *others = dict.fromkeys(map(ending_of, found))
-    if others:
-        kinds = ", ".join([ending, *others])
-        raise RecframeError(
-            f"{path!r} stands for files of several kinds ({kinds}); give a pattern of one kind"
-        )
-    if ending not in READERS and not is_text(ending, form):
-        raise RecframeError(
-            f"cannot read {path!r}: {wrong_ending(ending)}; known are {', '.join(READERS)}. If it is text "
-            "in columns, say what stands between them: --separator tab"
-        )
-    return ending
-
-
-def _check_content(place: str, ending: str) -> None:
-    """Reject binary files read as text, whose bytes Polars would take for column names."""
-    if is_address(place) or ending in TABLES:
-        return
-    try:
-        start = start_of(place)
-    except OSError as error:
-        raise RecframeError(f"cannot read {place!r}: {error.strerror}") from None
-    actual = next((STARTS[one] for one in OF_TABLES if start.startswith(one)), None)
-    if actual is not None:
-        raise RecframeError(
-            f"cannot read {place!r}: it is no {ending} file but has the content of a {actual} file; rename it"
-        )
-
-
-def _check_separator(schema: pl.Schema, path: str, separator: str, form: Form) -> None:
-    if len(schema) != 1 or form.names is not None:
-        return
-    name = next(iter(schema))
-    mark = separator_in(name)
-    if mark is not None:
-        raise RecframeError(
-            f"{path!r} has the one column {name!r}: it seems to be separated by {mark}, where {separator!r} is expected "
-            f"between columns; write --separator {mark}"
-        )
-
-
-def check_header(schema: pl.Schema, path: str, wanted: str, form: Form) -> None:
-    """Reject text files whose header is a data row or repeats a name."""
-    place = places(path)[0]
-    if form.names is not None or not is_text(ending_of(place), form):
-        return
-    if wanted not in schema and any(_is_number(name) for name in schema):
-        found = ", ".join(_RENAMED.sub(r"\1", name) for name in schema)
-        raise RecframeError(
-            f"{path!r} seems to have no header line, as its first line is {found!r}; name its columns: "
-            "--header user,item,rank"
-        )
-    # as Polars renames the second of two columns of one name
-    twice = next(
-        (one[1] for one in map(_RENAMED.fullmatch, schema) if one and one[1] in schema), None
-    )
-    if twice is not None:
-        raise RecframeError(
-            f"{path!r} has two columns named {twice!r}; drop or rename one of them. If its first line is no header, name the "
-            "columns: --header user,item,rank"
-        )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def markdown(frame: pl.DataFrame) -> str:
-    """Return a frame as a Markdown table, numbers in full precision and to the right, null as an empty cell.
-
-    >>> import polars as pl
-    >>> print(markdown(pl.DataFrame({"country": ["DE", None], "mrr": [0.5, 1 / 3]})))
-    | country | mrr |
-    | :--- | ---: |
-    | DE | 0.5 |
-    |  | 0.3333333333333333 |
-    <BLANKLINE>
-    """
-    rules = ["---:" if dtype.is_numeric() else ":---" for dtype in frame.dtypes]
-    lines = [
-        map(_markdown_cell, frame.columns),
-        rules,
-        *(map(_markdown_cell, row) for row in frame.iter_rows()),
-    ]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
-
-
-def _markdown_cell(value: object) -> str:
-    return "" if value is None else plain(str(value))
-
-
-_IN_LATEX = {
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<=": r"$\le$",
-    ">=": r"$\ge$",
-    **{sign: f"${sign}$" for sign in "<>|-"},
-    "\n": " ",
-}
-_MINUS = r"(?<![\w.-])-(?=[\d.])"
-_SIGNS = re.compile(
-    "|".join([_MINUS, *map(re.escape, sorted({*_IN_LATEX} - {"-"}, key=len, reverse=True))])
-)
-
-
-def latex(frame: pl.DataFrame) -> str:
-    r"""Return a frame as a tabular of LaTeX, which needs no package, numbers to the right, null as an empty cell.
-
-    >>> import polars as pl
-    >>> print(latex(pl.DataFrame({"model": ["item_knn", None], "mrr": [0.5, -0.25]})))
-    \begin{tabular}{lr}
-    \hline
-    model & mrr \\
-    \hline
-    item\_knn & 0.5 \\
-     & $-$0.25 \\
-    \hline
-    \end{tabular}
-    <BLANKLINE>
-    """
-    sides = "".join("r" if dtype.is_numeric() else "l" for dtype in frame.dtypes)
-    head, *rows = (_latex_row(row) for row in [frame.columns, *frame.iter_rows()])
-    body = [r"\hline", head, r"\hline", *rows, r"\hline"]
-    lines = [rf"\begin{{tabular}}{{{sides}}}", *body, r"\end{tabular}"]
-    return "\n".join(lines) + "\n"
-
-
-def _latex_row(values: Iterable[object]) -> str:
-    line = " & ".join(map(_latex_cell, values)) + r" \\"
-    # behind the end of a row LaTeX takes a bracket for the space below it
-    return f"{{}}{line}" if line.startswith(("[", "*")) else line
-
-
-def _latex_cell(value: object) -> str:
-    if value is None:
-        return ""
-    return _SIGNS.sub(lambda found: _IN_LATEX[found[0]], str(value))
-
-
-def _json(frame: pl.DataFrame) -> str:
-    """Return a list of rows, each on a line of its own."""
-    lines = _ndjson(frame).splitlines()
-    return "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n"
-
-
-def _ndjson(frame: pl.DataFrame) -> str:
-    """Return a row on each line; JSON has no words for NaN and infinite numbers, which are null."""
-    floats = [pl.col(name) for name, dtype in frame.schema.items() if dtype.is_float()]
-    return frame.with_columns(pl.when(one.is_finite()).then(one) for one in floats).write_ndjson()
-
-
-FORMATS: dict[str, Callable[[pl.DataFrame], str]] = {
-    "json": _json,
-    "ndjson": _ndjson,
-    "csv": pl.DataFrame.write_csv,
-    "tsv": partial(pl.DataFrame.write_csv, separator="\t"),
-    "md": markdown,
-    "tex": latex,
-}
-BINARY: dict[str, Callable[[pl.DataFrame, BinaryIO], object]] = {
-    ".parquet": pl.DataFrame.write_parquet,
-    ".arrow": pl.DataFrame.write_ipc,
-}
-ENDINGS = {f".{name}": name for name in FORMATS} | {".jsonl": "ndjson"}
-WRITERS = (".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".md", ".tex", *BINARY)
+    """Return the closest name in a file's folder, or that there is no such folder."""
+    if not place.parent.is_dir():
+        return f"; there is no directory {str(place.parent)!r}"
+    with suppress(OSError):
+        return suggestion(place.name, os.listdir(place.parent))  # noqa: PTH208  names, not paths
+    return ""

@@ -1,366 +1,205 @@
-"""Options of commands, made from signatures, and options of input files."""
+"""Options of commands, from the signatures and docstrings of methods."""
 
 from __future__ import annotations
 
+import builtins
 import inspect
-from collections.abc import Callable, Mapping
-from functools import partial, reduce
-from typing import Any, Literal, get_args, get_origin
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from textwrap import fill
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import click
 
 import recframe as rf
-from recframe.cli.files import FORMATS, WRITERS
-from recframe.cli.output import TABLE
-from recframe.cli.values import (
-    bytes_of,
-    complete_metrics,
-    complete_profiles,
-    cutoffs_of,
-    headers,
-    list_separators,
-    metrics_of,
-    one_truth,
-    roles_of,
-    separators,
-    tags_of,
-    threshold,
-    values_of,
-)
-from recframe.frames import options
-from recframe.frames.hints import NAMED_COLUMNS
-from recframe.frames.options import MOST_DECIMALS
+from recframe.cli import values
+from recframe.frames.options import SIDES, Options
 
-DEFAULT_METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
+QUESTION, FILES, POLICIES = "Options", "Files", "Policies"
+"""Groups of options, of which help shows the first in full."""
+IN_FULL = "recframe: help in full"
+"""Key in click's context for help on all groups."""
+CLAUSE = re.compile(
+    r"^ *((?:\w+, )*\w+): +(?!as in|th(?:at|ose) of)(.+?)(?=[:;.](?:\s|$)|\n\s*\n|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+"""The names of parameters in a docstring, and the first clause on them."""
+FLAGS = {"metrics": ("-m", "--metric"), "k": ("-k",), "tags": ("--tag",)}
+"""Flags that are not the name of their parameter."""
 NONE = "none"
 """The word of a shell for Python's None, where that is no default."""
-Decorator = Callable[[Any], Any]
 PATH = click.Path(readable=False)
-"""A path, which a shell completes; whether it can be read is said by what reads it."""
-OF_PATHS = {"DIR", "FILE", "USERS", "ITEMS", "TRAIN", "REFERENCE", "RECS", "TRUTH"}
-"""The words for the values of options that are paths."""
+"""A path, which a shell completes; what reads it says whether it can be read."""
 
 
-def declared(*options: Decorator) -> Decorator:
-    """Return a decorator that gives a command arguments and options, in this order."""
-    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
+class Option(click.Option):
+    """An option of a group."""
+
+    def __init__(self, *names: Any, group: str = QUESTION, **settings: Any) -> None:
+        super().__init__(*names, **settings)
+        self.group = group
 
 
-def option(
-    names: str,
-    text: str,
-    metavar: str | None = None,
-    read: Callable[[Any], Any] | None = None,
-    **settings: Any,
-) -> Decorator:
-    """Return an option; `names` are separated by blanks, and `read` takes the text, or all texts, of its value."""
-    if read is not None:
-        settings["callback"] = partial(_read, read)
-    if metavar in OF_PATHS:
-        settings.setdefault("type", PATH)
-    return click.option(*names.split(), metavar=metavar, help=text, **settings)
+class Value(click.ParamType):  # type: ignore[type-arg]  # which click 8.2 does not know
+    """The type of an option whose text a function reads."""
+
+    def __init__(self, name: str, read: Callable[[str], Any]) -> None:
+        self.name, self.read = name, read
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the value of a text, or say what is wrong with it."""
+        try:
+            return self.read(value) if isinstance(value, str) else value
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
-def _read(
-    read: Callable[[Any], Any], ctx: click.Context, parameter: click.Parameter, value: Any
-) -> Any:
-    del ctx, parameter
-    return None if value is None else read(value)
+class Command(click.Command):
+    """A command whose help shows the options of its question, and the others by their names."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in their groups."""
+        for group in (QUESTION, FILES, POLICIES):
+            options = [one for one in self.get_params(ctx) if _group_of(one) == group]
+            if options and (group == QUESTION or IN_FULL in ctx.meta):
+                with formatter.section(group):
+                    formatter.write_dl([one.get_help_record(ctx) or ("", "") for one in options])
+            elif options:
+                names = ", ".join(one.opts[-1] for one in options)
+                text = f"{group} (--help-all says more): {names}"
+                lines = fill(text, formatter.width, break_on_hyphens=False)
+                formatter.write(f"\n{lines}\n")
 
 
-def argument(name: str, read: Callable[[Any], Any] | None = None, **settings: Any) -> Decorator:
-    """Return an argument, which is a path where its settings say nothing else."""
-    settings = {"type": PATH} | settings
-    if read is not None:
-        settings |= {"callback": partial(_read, read), "nargs": -1}
-    return click.argument(name, **settings)
+def _group_of(parameter: click.Parameter) -> str:
+    """Return the group of an option; that of click's own help is the question's, and arguments have none."""
+    if isinstance(parameter, Option):
+        return parameter.group
+    return QUESTION if isinstance(parameter, click.Option) else ""
 
 
-# Options of Python's methods
+def _show_all(ctx: click.Context, _: click.Parameter, value: Any) -> None:
+    """Print the help of all options of a command, and end."""
+    if value:
+        ctx.meta[IN_FULL] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
 
-_several = partial(option, multiple=True)
-METRICS = partial(
-    _several,
-    "-m --metric metrics",
-    metavar="METRIC",
-    read=metrics_of,
-    shell_complete=complete_metrics,
+
+HELP_ALL = Option(
+    ["--help-all"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_all,
+    help="Show the help of all options.",
 )
-BY = partial(_several, "--by", metavar="COLUMN", read=values_of)
-HISTORY = partial(option, "--history", metavar="DIR")
-OF_NAMES: Mapping[str, Decorator] = {
-    "metrics": METRICS(
-        "A metric, such as ndcg@10 or 'map(normalizer=min)@10'; see recframe metrics. "
-        f"Default: {', '.join(DEFAULT_METRICS)}, each at 10 or at every -k."
-    ),
-    "track.metrics": METRICS("A metric, such as ndcg@10; see recframe metrics.", required=True),
-    "k": _several("-k", "A cut-off for the metrics without an @.", "K", cutoffs_of),
-    "audit.k": option("-k", "Find lists with fewer than K rows.", "K", type=click.IntRange(min=1)),
-    "by": BY(
-        "A column to split the result by: of RECS, TRUTH, USERS or ITEMS; user gives every user's own values."
-    ),
-    "audit.by": BY("A column that is to split results by: users with two values of it are found."),
-    "require.by": BY(
-        "A column to split the result by, so that each segment has to meet the requirements."
-    ),
-    "min_relevance": option(
-        "--min-relevance",
-        "Rows from this relevance up are relevant, or any: every row with a relevance.  [default: above 0]",
-        "X",
-        threshold,
-    ),
-    "by_time.min_relevance": option(
-        "--min-relevance",
-        "Rows below this relevance, or without one, stay in train and are never truth.",
-        "X",
-        type=float,
-    ),
-    "rolling.folds": option("--folds", "The number of folds.", "N", type=click.IntRange(min=1)),
-    "sections": _several(
-        "--sections sections",
-        "A section to show, such as overview.  [default: all]",
-        "NAME",
-        values_of,
-    ),
-    "models": _several(
-        "--models", "The models that are asked about.  [default: all]", "NAME", values_of
-    ),
-    "track.history": HISTORY(
-        "The folder that the run goes into, which is made where it is missing.",
-        required=True,
-    ),
-    "as_of": option(
-        "--as-of",
-        "The day or time that the result holds for: 2026-11-22, or 2026-11-22T06:00+01:00.",
-        "TIME",
-        required=True,
-    ),
-    "tags": _several(
-        "--tag tags",
-        "A word that stands with each row, such as commit=3f2a1c.",
-        "NAME=WORD",
-        tags_of,
-    ),
-}
-"""Options that are read from text in a way of their own, by the name of the argument, or the method's before it."""
-TEXTS: Mapping[str, str | tuple[str, str]] = {
-    "baseline": ("MODEL", "The baseline, which the other models are compared with."),
-    "level": "The confidence level of intervals.",
-    "changes.level": "The confidence level of a flag.",
-    "margin": (
-        "X",
-        "The share of the baseline that does not matter: 0.01 for 1 %; tests for not worse and the same.",
-    ),
-    "correction": "How p values are corrected for many tests.",
-    "min_users": ("N", "Minimum users per segment to be tested."),
-    "cluster": (
-        "COLUMN",
-        "A column of clusters, such as households: users within one are correlated.",
-    ),
-    "wanted": (
-        "X",
-        "The difference to detect, as a share of the baseline.",
-    ),
-    "depth": ("N", "The number of columns to cross."),
-    "support": "Add after each metric the number of users or lists that were averaged.",
-    "strict": "Fail for open requirements too.",
-    "window": (
-        "N",
-        "The number of earlier runs for a prediction; half of them are enough to begin.",
-    ),
-    "name": ("WORD", "A name of the run, if several have the same time."),
-    "title": ("TEXT", "The title of the page."),
-    "step": ("LENGTH", "From the end of one window to the next.  [default: that of --rolling]"),
-    "gap": ("LENGTH", "A length between train and truth that neither has."),
-    "rolling.window": ("LENGTH", "The length of train.  [default: all that is before]"),
-    "until": ("TIME", "With a point of time: where truth ends."),
-    "align": ("day|hour", "End the last window with the whole day, or hour, of the last row."),
-    "keep": ("N", "The number of rows that a user keeps in train, or else has no truth."),
-    "per": "Whether each user's pairs are split, or those of the whole log.",
-    "random.seed": "The seed; the same one gives the same split, whatever the order of rows.",
-    "fold_in": ("SHARE", "The share of a test user's rows that go in, or their number."),
-    "order": "Which rows go in: the first in time, or random ones.",
-    "target": "Which of a user's rows in the window are truth.",
-    "cold": "Whether truth keeps rows of users and items that are not in train.",
-    "seen": "Whether truth keeps pairs that are in train.",
-    "min_train": ("N", "The number of rows in train that a user of the truth needs."),
-    "universe": "The users that count.  [default: those of TRUTH]",
-    "no_relevant": "What a user without a relevant item counts.  [default: zero]",
-    "relevant_from": "Where the relevant items come from: the truth, or the list alone.  [default: truth]",
-    "min_relevance_for": (
-        "Which metrics --min-relevance holds for: all, or those that count relevant rows.  [default: all]"
-    ),
-    "ties": "The order of items with equal scores.  [default: item]",
-}
-"""The help of an option, behind the word for its value where it has one, by its argument, or the method's name before it."""
-LONGEST_METAVAR = 60
-"""Length above which the words that an option takes stand in its help."""
-LEAST = {"seed": 0, "min_train": 0, "keep": 0, "window": 5}
-"""The smallest whole numbers of options, where these are not 1."""
 
 
-def options_of(method: Callable[..., Any], *names: str, but: tuple[str, ...] = ()) -> Decorator:
-    """Return the options of a method's arguments, in their order; or of some of them, or of all but some."""
-    found = inspect.signature(method).parameters
-    asked = [found[name] for name in names or found if name not in but]
-    return declared(*filter(None, (_option(method, one) for one in asked)))
+def clauses_of(documented: object) -> dict[str, str]:
+    """Return what a docstring says of parameters: the first clause behind `name:`.
+
+    >>> def rule(n, share):
+    ...     '''Draw rows.
+    ...
+    ...         n, share: the rows to draw; a share
+    ...             is below 1.
+    ...     '''
+    >>> clauses_of(rule)
+    {'n': 'the rows to draw', 'share': 'the rows to draw'}
+    """
+    found: dict[str, str] = {}
+    for names, clause in CLAUSE.findall(inspect.getdoc(documented) or ""):
+        found |= dict.fromkeys(names.split(", "), " ".join(clause.replace("`", "").split()))
+    return found
 
 
-def arguments_of(method: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a method's arguments by name, of those that options were made of."""
-    names = set(inspect.signature(method).parameters) - {"metrics"}
-    return {name: value for name, value in options.items() if name in names}
+def options_of(
+    method: Callable[..., Any], *documented: object, but: Collection[str] = ()
+) -> list[Option]:
+    """Return an option for each parameter of a method but some; `documented` have what its docstring leaves out."""
+    clauses: dict[str, str] = {}
+    for one in (*documented, method):
+        clauses |= clauses_of(one)
+    # what is imported for type checkers alone is text here, such as a path
+    names = defaultdict(lambda: str, vars(builtins) | inspect.unwrap(method).__globals__)
+    return [
+        _option(name, eval(one.annotation, {}, names), one.default, clauses.get(name, name))  # noqa: S307  our own
+        for name, one in inspect.signature(method).parameters.items()
+        if name not in {"self", *but}
+    ]
 
 
-def _option(method: Callable[..., Any], argument: inspect.Parameter) -> Decorator | None:
-    """Return the option of an argument, of the type that its annotation says; none where a shell has no word for it."""
-    name, default = argument.name, argument.default
-    keys = (f"{method.__name__}.{name}", name)
-    made = next((OF_NAMES[key] for key in keys if key in OF_NAMES), None)
-    text = next((TEXTS[key] for key in keys if key in TEXTS), None)
-    if made is not None or text is None:
-        return made
-    metavar, text = (None, text) if isinstance(text, str) else text
-    settings = _type_of(method, argument)
-    words = getattr(settings.get("type"), "choices", ())
-    if len("|".join(words)) > LONGEST_METAVAR:
-        metavar, text = "WORD", f"{text}  One of {', '.join(words)}."
-    flag = "--" + name.replace("_", "-")
-    says_default = default not in (None, argument.empty) and default is not False
-    return option(
-        f"{flag} {name}",
-        text,
-        metavar,
-        **settings,
-        default=None if default is argument.empty else default,
-        show_default=says_default,
-        required=default is argument.empty,
-    )
+def options_of_rec(*names: str, group: str) -> list[Option]:
+    """Return options of `rec(...)`."""
+    clauses, hints = clauses_of(rf.Rec.__call__), get_type_hints(Options) | {"model": str | None}
+    hints |= dict.fromkeys(SIDES, Path)
+    return [_option(name, hints[name], None, clauses[name], group) for name in names]
 
 
-def _type_of(method: Callable[..., Any], argument: inspect.Parameter) -> dict[str, Any]:
-    """Return the type of an option: of words, of whole numbers from the smallest, of numbers, a flag, or text."""
-    names = vars(options) | inspect.unwrap(method).__globals__
-    annotation = eval(argument.annotation, names)  # noqa: S307  our own annotations, those of options alone
-    kinds = (annotation, *get_args(annotation))
+def _option(name: str, annotation: Any, default: Any, clause: str, group: str = QUESTION) -> Option:
+    """Return the option of a parameter."""
+    flags = FLAGS.get(name, (f"--{name.replace('_', '-')}",))
+    is_needed = default is inspect.Parameter.empty
+    settings: dict[str, Any] = {"is_flag": True}
+    if name == "metrics":
+        settings = gathered("metric", values.metrics)
+    elif annotation is not bool:
+        settings = _type_of(annotation, default)
+        if is_needed:
+            settings["required"] = True
+        else:
+            settings["default"] = default
+            settings["show_default"] = default not in (None, "")
+    text = f"{clause[:1].upper()}{clause[1:]}."
+    return Option([*flags, name], group=group, help=text, **settings)
+
+
+def _type_of(annotation: Any, default: Any) -> dict[str, Any]:
+    """Return the settings of an option that follow from its parameter's annotation."""
+    kinds = {annotation, *get_args(annotation)}
+    origins = {get_origin(kind) for kind in kinds}
     words = [word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
-    if words and argument.default is not None and type(None) in kinds:
-        return {"type": click.Choice([*words, NONE]), "callback": _without_none}
+    plain = [kind for kind in (str, float, int) if kind in kinds]
+    if Mapping in origins:
+        return gathered("name=word", values.pairs, dict)
+    if origins & {Iterable, Sequence}:
+        is_text = str in kinds
+        return gathered("name", values.texts) if is_text else gathered("n", values.whole_numbers)
+    if annotation is Any or (words and plain):
+        return {"type": Value("|".join(["value", *words]), values.number_or_text)}
     if words:
-        return {"type": click.Choice(words)}
-    if bool in kinds:
-        return {"is_flag": True}
-    if int in kinds:
-        return {"type": click.IntRange(min=LEAST.get(argument.name, 1))}
-    return {"type": float if float in kinds else str}
+        has_none = type(None) in kinds and default is not None
+        choice = click.Choice([*words, NONE] if has_none else words)
+        return {"type": choice, "callback": _without_none}
+    return {"type": PATH if annotation is Path else [*plain, str][0]}
 
 
-def _without_none(ctx: click.Context, parameter: click.Parameter, value: str) -> str | None:
-    """Return what Python takes for the word of nothing."""
-    del ctx, parameter
-    return None if value == NONE else value
+def gathered(
+    metavar: str, read: Callable[[str], Any], kind: Callable[[Any], Any] = list
+) -> dict[str, Any]:
+    """Return the settings of an option that is repeated, or has several values in one, as a list or a dictionary."""
+
+    def gather(_: click.Context, __: click.Parameter, given: Iterable[Any]) -> Any:
+        found = kind(chain.from_iterable(given))
+        return None if found == [] else found
+
+    return {"type": Value(metavar, read), "multiple": True, "callback": gather}
 
 
-# Options of files, and of what is bound to them
+def _without_none(_: click.Context, __: click.Parameter, given: str) -> str | None:
+    """Return a word, None for that of nothing."""
+    return None if given == NONE else given
 
-RECS = argument("recs")
-TRUTH = argument("truth", one_truth, metavar="[TRUTH]")
-DESCRIBED = declared(
-    option("--users", "A table of users, one row each; its columns serve --by.", "USERS"),
-    option(
-        "--items",
-        "A table of items, one row each: the catalogue of coverage and others; its columns serve --by.",
-        "ITEMS",
-    ),
-    option(
-        "--train",
-        "What the systems were fitted on, user and item: for novelty, popularity and others.",
-        "TRAIN",
-    ),
-)
-SIDES = declared(
-    DESCRIBED,
-    option(
-        "--reference",
-        "A table of recommendations to compare with, or with --model the name of a model.",
-        "REFERENCE",
-    ),
-)
-OF_TABLES = declared(
-    _several(
-        "--columns",
-        f"The names of your columns, in all files, where they differ from the roles: {', '.join(NAMED_COLUMNS)}.",
-        "ROLE=NAME",
-        roles_of,
-    ),
-    _several(
-        "--header",
-        "The names of the columns of text files without a header line, in their order: user,item,rank, or for one of "
-        "the files recs=user,item,rank. An empty name leaves a column out.",
-        "[FILE=]NAMES",
-        headers,
-    ),
-    _several(
-        "--separator",
-        "The separator of columns in text files, such as ';' or tab, whatever their ending.",
-        "[FILE=]MARK",
-        separators,
-    ),
-    _several(
-        "--lists-separator",
-        "The separator of ids if a column has lists as text, ' ' for 'a b c'; a row is then a user's list.",
-        "[FILE=]MARK",
-        list_separators,
-    ),
-)
-COLUMNS = declared(
-    option("--model", "The column of models; each gets its own rows.", "COLUMN"),
-    option(
-        "--training",
-        "The column of trainings of one model, such as the seed; values are means over them.",
-        "COLUMN",
-    ),
-    OF_TABLES,
-)
-POLICIES = declared(
-    options_of(
-        rf.Rec.__call__,
-        *("universe", "no_relevant", "min_relevance", "min_relevance_for", "relevant_from", "ties"),
-    ),
-    option(
-        "--all-relevant", "Every row of TRUTH counts 1, whatever its columns say.", is_flag=True
-    ),
-)
-PROFILE = option(
-    "--profile",
-    "The conventions of another library, such as trec_eval or recbole; see recframe profiles.",
-    "NAME",
-    shell_complete=complete_profiles,
-)
-DECIMALS = option(
-    "--decimals",
-    "Round means to this number of decimals.",
-    "N",
-    type=click.IntRange(0, MOST_DECIMALS),
-)
-FRAMES = declared(SIDES, COLUMNS, POLICIES, PROFILE)
-MEMORY = option(
-    "--memory",
-    "The most that the command may take, such as 2GB; rows that do not fit wait in temporary files.  "
-    "[default: half of what is free]",
-    "BYTES",
-    bytes_of,
-)
-FORMAT = option(
-    "--format form",
-    "What stands on stdout: a table to look at, or all in full precision.  [default: table]",
-    type=click.Choice([TABLE, *FORMATS]),
-)
-OUTPUT = declared(
-    FORMAT,
-    option(
-        "-o --output",
-        f"Write in full precision to a file: {', '.join(WRITERS)}; - is stdout, as CSV or as --format says.",
-        "FILE",
-    ),
-)
+
+def options_of_files() -> list[Option]:
+    """Return the options that say how files are written."""
+    options = []
+    for name, (metavar, read, text) in values.OF_TEXT.items():
+        kind: Callable[[Any], Any] = values.by_role if name == "columns" else dict
+        settings = gathered(f"[file=]{metavar}", read, kind)
+        options.append(Option([f"--{name}"], group=FILES, help=text, **settings))
+    return options

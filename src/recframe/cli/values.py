@@ -1,204 +1,168 @@
-"""Values of options: read from text, and completed by a shell."""
+"""Values of options, read from text."""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
-from datetime import datetime
-from typing import TypeAlias
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any
 
-import click
-from click.shell_completion import CompletionItem
-
-import recframe as rf
-from recframe.cli.readers import Form
-from recframe.errors import RecframeError, suggestion
+from recframe.errors import suggestion
 from recframe.frames.hints import NAMED_COLUMNS
-from recframe.frames.options import MinRelevance
-from recframe.frames.options import bytes_of as number_of_bytes
-from recframe.tracking.histories import moment
 
-Values: TypeAlias = tuple[str, ...]
-"""The texts of an option that may be repeated."""
-
-
-def values_of(values: Values) -> list[str]:
-    """Return the values of an option that is repeated, has several separated by commas, or both."""
-    return [name for value in values for name in _cells(value)]
-
-
-def _cells(value: str) -> list[str]:
-    """Return values that are separated by commas or line breaks, which stand in quotes where they are part of one."""
-    try:
-        lines = csv.reader(io.StringIO(value, newline=""), skipinitialspace=True)
-        return [cell for line in lines for cell in line]
-    except csv.Error as error:
-        raise click.BadParameter(f"its values cannot be told apart: {error}") from None
-
-
-def metrics_of(values: Values) -> list[str]:
-    """Return metrics, which have commas of their own inside brackets."""
-    return [name.strip() for value in values for name in re.split(r",(?![^(]*\))", value)]
-
-
-def cutoffs_of(values: Values) -> list[int]:
-    """Return cut-offs, or say what is none."""
-    names = values_of(values)
-    # NOTE: a number of thousands of digits is none to Python
-    wrong = [name for name in names if not re.fullmatch(r"0*[1-9][0-9]{0,99}", name)]
-    if wrong:
-        raise click.BadParameter(
-            f"{wrong[0]!r} is no cut-off; write whole numbers from 1, such as -k 5,10"
-        )
-    return [int(name) for name in names]
-
-
-def roles_of(values: Values) -> dict[str, str]:
-    """Return the names of columns by their roles."""
-    columns = {}
-    for pair in values_of(values):
-        role, equals, name = pair.partition("=")
-        if not equals or not name:
-            raise click.BadParameter(
-                f"{pair!r} is no role=name; write for example user=user_id,item=movie_id"
-            )
-        if role not in NAMED_COLUMNS:
-            raise click.BadParameter(
-                f"unknown role {role!r}{suggestion(role, NAMED_COLUMNS)}; the roles are {', '.join(NAMED_COLUMNS)}"
-            )
-        columns[role] = name
-    return columns
-
-
-def bytes_of(value: str) -> int:
-    """Return a number of bytes, or say what is none."""
-    n = number_of_bytes(value)
-    if n is None:
-        raise click.BadParameter(
-            f"{value!r} is no number of bytes; write for example 500MB or 20GB"
-        )
-    return n
-
-
-def threshold(value: str) -> MinRelevance:
-    """Return the relevance from which rows are relevant, or say what is none."""
-    if value == "any":
-        return "any"
-    try:
-        return float(value)
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is no number; write one above 0, or any") from None
-
-
-FILES = ("recs", "truth", "users", "items", "train", "reference", "log")
+OF_FILES = ("recs", "truth", "users", "items", "train", "reference", "log")
 """Files of a command, which an option can name, as in --header recs=user,item,rank."""
-OF_LISTS = ("recs", "truth", "reference", "train")
-"""Files with users' items, which may be in list form."""
-WORDS = {"tab": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
+WORDS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
+"""Words for separators."""
 
 
-def by_files(values: Values) -> dict[str, str]:
-    """Return the values of an option by the files that they are for, those that are for all by ''."""
-    found = {}
-    for value in values:
-        name, equals, rest = value.partition("=")
-        is_for_one = bool(equals) and name in FILES
-        if equals and not is_for_one and re.fullmatch("[a-z]+", name):
-            raise click.BadParameter(
-                f"unknown file {name!r}{suggestion(name, FILES)}; the files are {', '.join(FILES)}"
-            )
-        found[name if is_for_one else ""] = rest if is_for_one else value
-    return found
-
-
-def separators(values: Values) -> dict[str, str]:
-    """Return the column separators of text files, by file."""
-    found = by_files(values)
-    for name, value in found.items():
-        mark = (WORDS | {"\\t": "\t"}).get(value, value)
-        if len(mark.encode()) != 1:
-            raise click.BadParameter(
-                f"{value!r} is not one character; write one, such as ';', or a word: {', '.join(WORDS)}"
-            )
-        found[name] = mark
-    return found
-
-
-def list_separators(values: Values) -> dict[str, str]:
-    """Return the separators of ids in list columns, by file."""
-    found = by_files(values)
-    others = [name for name in found if name not in {"", *OF_LISTS}]
-    if others or not all(found.values()):
-        example = f"one of the files {', '.join(OF_LISTS)}, as in truth=' '"
-        raise click.BadParameter(f"write the text between two ids, such as ' ', or for {example}")
-    return {name: WORDS.get(value, value) for name, value in found.items()}
-
-
-def headers(values: Values) -> dict[str, tuple[str, ...]]:
-    """Return the names of the columns of text files without a header line, by the files."""
-    found = by_files(values)
-    names = {name: _names(value) for name, value in found.items()}
-    for given in names.values():
-        known = [one for one in given if one]
-        if not known or len(set(known)) < len(known):
-            raise click.BadParameter(
-                f"{','.join(given)!r} names no column, or one twice; write for example user,item,rank"
-            )
-    return names
-
-
-def _names(value: str) -> tuple[str, ...]:
-    return tuple(cell.strip() for cell in _cells(value))
-
-
-def form_of(name: str, marks: dict[str, str], names: dict[str, tuple[str, ...]]) -> Form:
-    """Return the text format of one of a command's files, or None."""
-    return Form(marks.get(name, marks.get("")), names.get(name, names.get("")))
-
-
-def one_truth(values: Values) -> str | None:
-    """Return the second path, or say that a shell has made several of one."""
-    if len(values) > 1:
-        raise one_path_each(len(values) + 1)
-    return values[0] if values else None
-
-
-def one_path_each(n: int) -> click.UsageError:
-    """Return the error of more paths than two."""
-    return click.UsageError(
-        f"RECS and TRUTH are one path each, but there are {n}; put a pattern in quotes, so that the shell leaves it as it is: "
-        "'recs/*.parquet'"
-    )
-
-
-def time_of(value: str) -> datetime:
-    """Return a time, or say what is none."""
+def texts(text: str) -> list[str]:
+    """Return values between commas or line breaks, which stand in quotes where they are part of a value."""
     try:
-        return moment(value)
-    except RecframeError:
-        raise click.BadParameter(f"{value!r} is no day or time; write 2026-11-22") from None
+        lines = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
+        return [cell.strip(" ") for line in lines for cell in line]
+    except csv.Error as error:
+        msg = f"its values cannot be told apart: {error}"
+        raise ValueError(msg) from None
 
 
-def tags_of(values: Values) -> dict[str, str]:
-    """Return tags by their names."""
-    pairs = [one.partition("=") for one in values_of(values)]
-    for name, equals, value in pairs:
-        if not (name and equals and value):
-            raise click.BadParameter(
-                f"{name + equals + value!r} is no name=word; write commit=3f2a1c"
-            )
-    return {name: value for name, _, value in pairs}
+def whole_numbers(text: str) -> list[int]:
+    """Return whole numbers between commas."""
+    return [*map(int, texts(text))]
 
 
-def complete_metrics(_: object, __: object, begun: str) -> list[CompletionItem[str]]:
-    """Return metrics with their formulas."""
-    known = rf.list_metrics().select("name", "formula").iter_rows()
-    return [CompletionItem(one, help=said) for one, said in known if one.startswith(begun)]
+def number_or_text(text: str) -> float | str:
+    """Return the number that a text is, or the text."""
+    for read in (int, float):
+        with suppress(ValueError):
+            return read(text)
+    return text
 
 
-def complete_profiles(_: object, __: object, begun: str) -> list[CompletionItem[str]]:
-    """Return the names of profiles, or where none begins so leave it to the shell as a file."""
-    known = dict.fromkeys(["recframe", *rf.list_profiles()["profile"]])
-    names = [CompletionItem(one) for one in known if one.startswith(begun)]
-    return names or [CompletionItem(begun, type="file")]
+def metrics(text: str) -> list[str]:
+    """Return metrics, which have commas of their own inside brackets."""
+    return [name.strip() for name in re.split(r",(?![^(]*\))", text)]
+
+
+def pair(text: str) -> tuple[str, str]:
+    """Return a name with its word."""
+    name, _, word = text.partition("=")
+    if not (name and word):
+        msg = f"{text!r} is no name=word; write for example user=user_id,item=movie_id"
+        raise ValueError(msg)
+    return name, word
+
+
+def pairs(text: str) -> list[tuple[str, str]]:
+    """Return names with their words."""
+    return [*map(pair, texts(text))]
+
+
+Given = list[tuple[str, Any]]
+"""Values by the files that they are for, "" for all."""
+
+
+def by_file(read: Callable[[str], Any], others: Collection[str] = ()) -> Callable[[str], Given]:
+    """Return a function that reads the value for a file, recs=VALUE, or for all; `others` begin a value of all."""
+
+    def of_file(text: str) -> Given:
+        name, equals, rest = text.partition("=")
+        if not equals or name in others or not name.isalpha():
+            return [("", read(text))]
+        if name not in OF_FILES:
+            known = [*others, *OF_FILES]
+            close = suggestion(name, known)
+            msg = f"unknown name {name!r}{close}; known are {', '.join(known)}"
+            raise ValueError(msg)
+        return [(name, read(rest))]
+
+    return of_file
+
+
+def _role(text: str) -> tuple[str, str]:
+    """Return a role with the name of its column."""
+    role, name = pair(text)
+    if role not in NAMED_COLUMNS:
+        msg = f"unknown role {role!r}{suggestion(role, NAMED_COLUMNS)}; known are {', '.join(NAMED_COLUMNS)}"
+        raise ValueError(msg)
+    return role, name
+
+
+def columns(text: str) -> Given:
+    """Return roles and the names of their columns, by files."""
+    of_file = by_file(_role, NAMED_COLUMNS)
+    return [found for one in texts(text) for found in of_file(one)]
+
+
+def by_role(given: Given) -> dict[str, dict[str, str]]:
+    """Return the names of columns by files and roles."""
+    found: dict[str, dict[str, str]] = {}
+    for file, (role, name) in given:
+        found.setdefault(file, {})[role] = name
+    return found
+
+
+def word(meanings: Mapping[str, Any], text: str) -> Any:
+    """Return what a word means."""
+    if text not in meanings:
+        msg = f"{text!r} is none of {', '.join(meanings)}"
+        raise ValueError(msg)
+    return meanings[text]
+
+
+def separator(text: str) -> str:
+    """Return the text that separates columns, or ids in a list."""
+    return WORDS.get(text, text)
+
+
+def encoding(text: str) -> str:
+    """Return the name of an encoding."""
+    try:
+        return codecs.lookup(text).name
+    except LookupError as error:
+        msg = f"{error}; write for example latin-1 or utf-16"
+        raise ValueError(msg) from None
+
+
+OF_TEXT: Mapping[str, tuple[str, Callable[[str], Any], str]] = {
+    "columns": (
+        "role=name",
+        columns,
+        f"The names of columns, where they differ from the roles: {', '.join(NAMED_COLUMNS)}.",
+    ),
+    "header": (
+        "names",
+        by_file(texts),
+        "The names of the columns of text without a header line, such as user,item,rank; an empty name leaves a column out.",
+    ),
+    "separator": (
+        "mark",
+        by_file(separator),
+        "The separator of columns in text, such as ';', tab or '::'.",
+    ),
+    "encoding": (
+        "name",
+        by_file(encoding),
+        "The encoding of text that is not UTF-8, such as latin-1.",
+    ),
+    "decimal": (
+        "point|comma",
+        by_file(partial(word, {"point": ".", "comma": ","})),
+        "The sign before the decimals in text.",
+    ),
+    "quotes": (
+        "yes|no",
+        by_file(partial(word, {"yes": True, "no": False})),
+        "Whether quotes hold a value of text together.",
+    ),
+    "lists-separator": (
+        "mark",
+        by_file(separator),
+        "The separator of ids where a column has lists as text, ' ' for 'a b c'; a row is then a user's list.",
+    ),
+}
+"""Options on files, for all or for one, recs=VALUE: the word for a value, how it is read, and its help."""

@@ -31,7 +31,7 @@ from recframe.profiles.switches import (
 )
 
 T = TypeVar("T")
-WIDTH = 100
+WIDTH = 80
 TEXTS = ("switch", "from", "to")
 COLUMNS = (*TEXTS, "contribution", "value")
 NOT_OF_RELEVANCE = {"listed_rank", "whole_rank", "listed_judged", "cut_rank"}

@@ -1,27 +1,28 @@
-"""`rf.from_scores`: top-k lists from a users x items score matrix."""
+"""`rf.from_scores`: lists or a truth from a matrix of users x items."""
 
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
-from recframe.errors import RecframeError, kind_of, shown, warn
+from recframe.errors import ColumnError, RecframeError, kind_of, shown, warn
 from recframe.frames.collecting import check_threads, stream
-from recframe.frames.dtypes import matched
+from recframe.frames.dtypes import common
 from recframe.frames.hints import own_word
 from recframe.frames.kinds.lookup import in_memory, is_frame
 from recframe.frames.options import Context, is_side
 from recframe.frames.roles import Side
 from recframe.frames.rows.positions import by_item
-from recframe.readers.ids import in_own_dtypes
+from recframe.readers.ids import ids_of, in_own_dtypes
 
-if TYPE_CHECKING:
-    from recframe.readers.score_cells import Numbers, Pairs
 
-NUMBERED = {"user": "row", "item": "column"}
-"""The roles of a matrix's rows and columns, and what these are called."""
+class _Default(int):
+    """A number that an argument has where none is given."""
+
+
+FIRST = _Default(100)
 
 
 def from_scores(  # noqa: PLR0913  what a matrix does not say of itself
@@ -29,8 +30,9 @@ def from_scores(  # noqa: PLR0913  what a matrix does not say of itself
     *,
     users: Any = None,
     items: Any = None,
-    k: int | None = 100,
+    k: int | None = FIRST,
     exclude: Any = None,
+    truth: bool = False,
     user: str = "user",
     item: str = "item",
 ) -> pl.DataFrame:
@@ -45,12 +47,14 @@ def from_scores(  # noqa: PLR0913  what a matrix does not say of itself
             its index and the items in its columns.
         users, items: the ids of its rows and columns, as a list, an array, a series or an index; else their numbers from 0.
         k: the length of the lists; None for all candidates.
+        truth: whether the matrix is one of relevances: its cells but 0 and NaN are a truth, user, item and relevance.
         exclude: pairs that are never recommended, such as the training data: a frame of any kind with a row for each pair,
             or a matrix of the same shape, sparse (what is stored) or dense (what is not 0).
         user, item: the names of the two columns, in the result and in the frame of pairs.
 
-    Raises a RecframeError if `scores` is not a matrix, if ids are missing, repeated, or more or fewer than rows or columns, and
-    if the ids of `exclude` have another dtype. Warns if none of its pairs is among the users and items.
+    Raises a RecframeError if `scores` is not a matrix, if ids are missing, repeated, or more or fewer than rows or columns, if
+    the ids of `exclude` have another dtype, and with `truth` for `k` and `exclude`. Warns if none of the pairs of `exclude` is
+    among the users and items.
 
     NOTE: users are processed in blocks, and only candidates for the first k are sorted. For
     20,000 x 10,000 scores of 32 bits and k = 100 that takes a fifth of the time and a twentieth of the memory of
@@ -72,112 +76,97 @@ def from_scores(  # noqa: PLR0913  what a matrix does not say of itself
     """
     check_threads()
     _check(scores, k)
+    if truth and (k is not FIRST or exclude is not None):
+        raise RecframeError(
+            "k= and exclude= are for lists; a truth has all items: from_scores(matrix, truth=True)"
+        )
     from recframe.readers import score_cells  # noqa: PLC0415  NumPy is loaded with the matrix that comes in
 
     matrix = score_cells.matrix_of(scores)
-    titles = _turned("rows", scores, users, items), _turned("columns", scores, items, users)
-    ids = score_cells.labelled(scores, matrix, users, items, titles)
-    without = None
-    if exclude is not None:
-        without = _excluded(exclude, matrix.shape, ids, Context(user=user, item=item))
-    cells = score_cells.first_cells(matrix, k, _places(ids[1]), without)
-    names = {"user": user, "item": item, "rank": "rank", "number": "score"}
-    return in_own_dtypes(score_cells.with_ids(cells, *ids), names)
+    if not truth and "bool" in str(matrix.dtype):
+        msg = "scores are Booleans; a score is a number, and relevances take truth=True"
+        raise RecframeError(msg)
+    labels = getattr(scores, "axes", (users, items))  # of a pandas frame
+    rows = ids_of(labels[0] if users is None else users, "users", matrix.shape[0])
+    columns = ids_of(labels[1] if items is None else items, "items", matrix.shape[1])
+    names = {"user": user, "item": item, "rank": "rank"}
+    if truth:
+        cells = score_cells.judged_cells(matrix)
+        return in_own_dtypes(
+            score_cells.with_ids(cells, rows, columns), names | {"number": "relevance"}
+        )
+    in_order = pl.DataFrame({"item": columns}).with_row_index("column")
+    in_order = in_order.sort(by_item(in_order.schema))
+    columns, order = in_order["item"], in_order["column"].to_numpy()
+    if is_side(exclude := in_memory(exclude, "exclude=")):
+        without = _pairs(exclude, rows, columns, Context(user=user, item=item))
+    else:
+        without = _stored(exclude, matrix.shape, order)
+    cells = score_cells.first_cells(matrix, order, k, without)
+    return in_own_dtypes(score_cells.with_ids(cells, rows, columns), names | {"number": "score"})
 
 
 def _check(scores: Any, k: object) -> None:
-    if is_frame(scores) and not hasattr(scores, "axes"):
-        msg = f"scores is {kind_of(scores)}, whose rows are unknown; give its numbers as a matrix: "
-        msg += "rf.from_scores(frame.drop('user').to_numpy(), users=frame['user'], items=frame.columns[1:])"
-        raise RecframeError(msg)
-    if is_frame(scores) and len(long := _roles(scores.columns)) > 1:
+    """Reject frames in long form and dictionaries, and a k that is no number of items."""
+    names = map(str, getattr(scores, "columns", ()))
+    words = {own_word(name) or name for name in names} & {"user", "item", "score", "rank"}
+    if is_frame(scores) and (len(words) > 1 or not hasattr(scores, "axes")):
         msg = (
-            f"scores has the columns {', '.join(map(repr, scores.columns))}, which is a frame in long form, and no matrix of "
-            f"users x items; use it as it is: frame.rec({', '.join(f'{role}={name!r}' for role, name in long.items())})"
+            f"scores is {kind_of(scores)}, and no matrix of users x items; a long frame is used as it is, frame.rec(...), and "
+            "a wide one gives its numbers: "
+            "rf.from_scores(frame.drop('user').to_numpy(), users=frame['user'], items=frame.columns[1:])"
         )
         raise RecframeError(msg)
     if isinstance(scores, dict):
         msg = "scores is a dict; rf.from_lists takes users with their items and scores: {user: {item: score}}"
         raise RecframeError(msg)
-    try:
-        known = k is None or (type(k).__name__ not in {"bool", "bool_"} and operator.index(k) > 0)  # type: ignore[arg-type]
-    except TypeError:
-        known = False
-    if not known:
+    is_number = hasattr(k, "__index__") and not isinstance(k, bool) and operator.index(k) > 0
+    if k is not None and not is_number:
         msg = f"k is a positive whole number, or None for all candidates; found {shown(k)}"
         raise RecframeError(msg)
 
 
-def _roles(columns: Any) -> dict[str, str]:
-    """Return the columns that bear the name of a role in a long frame, by the role."""
-    words = {name: own_word(name) or name for name in map(str, columns)}
-    return {role: name for name, role in words.items() if role in {"user", "item", "score", "rank"}}
+def _stored(exclude: Any, shape: tuple[int, int], order: Any) -> pl.DataFrame:
+    """Return the cells of a matrix that is not recommended from, with columns as places in an order: row, column."""
+    from recframe.readers.score_cells import CELLS, cells_of  # noqa: PLC0415  as above
 
-
-def _turned(axis: str, scores: Any, ids: Any, others: Any) -> str:
-    """Return what ids are counted against, and what to write where they fit the other axis."""
-    shape = tuple(getattr(scores, "shape", ()))
-    lengths = [len(one) if hasattr(one, "__len__") else None for one in (ids, others)]
-    turned = [*shape[::-1]] if axis == "rows" else [*shape]
-    return f"{axis} of scores" + (
-        " (it has items x users: write scores.T)" if lengths == turned else ""
-    )
-
-
-def _places(items: pl.Series) -> Numbers:
-    """Return each item's position in recframe's tie order of equal scores."""
-    frame = pl.DataFrame({"item": items}).with_row_index("column")
-    columns = frame.sort(by_item(frame.schema))["column"]
-    return columns.arg_sort().to_numpy()
-
-
-def _excluded(
-    exclude: Any, shape: Any, ids: tuple[pl.Series, pl.Series], context: Context
-) -> Pairs:
-    """Return the rows and columns of the pairs that are never recommended; the rows ascend."""
-    from recframe.readers import score_cells  # noqa: PLC0415  as above
-
-    exclude = in_memory(exclude, "exclude=")
-    if is_side(exclude):
-        return _pairs(exclude, ids, context)
+    if exclude is None:
+        return pl.DataFrame(schema=CELLS)
     found = tuple(getattr(exclude, "shape", ()))
-    if found and found == tuple(shape):
-        return score_cells.cells_of(exclude)
-    if len(found) == 2:  # noqa: PLR2004  a matrix
-        msg = f"exclude= has the shape {found}, and scores has {tuple(shape)}; give a matrix of the same users and items"
-    else:
-        msg = f"exclude= is {kind_of(exclude)}; give a frame of pairs with the columns {context.names['user']!r} and "
-        msg += f"{context.names['item']!r}, which rf.from_truth makes of a dict, or a matrix of the shape of scores"
-    raise RecframeError(msg)
+    if found != tuple(shape):
+        what = (
+            f"has the shape {found}, and scores {tuple(shape)}"
+            if found
+            else f"is {kind_of(exclude)}"
+        )
+        msg = f"exclude= {what}; give a frame of pairs, which rf.from_truth makes of a dict, or a matrix of the shape of scores"
+        raise RecframeError(msg)
+    places = pl.Series(order.argsort())
+    cells = cells_of(exclude)
+    return cells.select("row", column=places.gather(cells["column"]))
 
 
-def _pairs(exclude: Any, ids: tuple[pl.Series, pl.Series], context: Context) -> Pairs:
+def _pairs(exclude: Any, users: pl.Series, items: pl.Series, context: Context) -> pl.DataFrame:
+    """Return the rows and columns of a frame's pairs."""
     side = Side("the frame exclude=", exclude, context)
-    for role in NUMBERED:
+    numbered = {"user": ("row", users), "item": ("column", items)}
+    for role in numbered:
         side.require(role, f"Name the column of the {role}: rf.from_scores(..., {role}='...')")
-    sides, taken = {"exclude": side}, {"exclude": side.take(NUMBERED).lazy()}
-    for (role, number), own in zip(NUMBERED.items(), ids, strict=True):
-        known = pl.DataFrame({role: own})
-        sides[role] = Side(f"the {number}s of scores, which {role}s= names", known, context)
-        taken[role] = known.lazy()
-    schemas = {name: frame.collect_schema() for name, frame in taken.items()}
-    taken = matched(taken, schemas, sides, (), None)
-    pairs = taken["exclude"].drop_nulls()
-    for role, number in NUMBERED.items():
-        pairs = pairs.join(taken[role].with_row_index(number), on=role, how="left")
-    places = pairs.select(pl.col(number).cast(pl.Int64) for number in NUMBERED.values())
-    found = stream(places.unique().sort("row"))
-    if all(map(len, ids)):
-        _warn_of_others(found)
-    found = found.drop_nulls()
-    return found["row"].to_numpy(), found["column"].to_numpy()
-
-
-def _warn_of_others(found: pl.DataFrame) -> None:
-    """Warn where no user or no item of the pairs is one of the scores, which ids of another kind are the usual cause of."""
-    for role, number in NUMBERED.items():
-        if len(found) and found[number].null_count() == len(found):
+    pairs = stream(side.take(numbered).lazy().drop_nulls().unique())
+    for role, (number, ids) in numbered.items():
+        dtype = common({"exclude": pairs.schema[role], "scores": ids.dtype})
+        if dtype is None:
+            msg = (
+                f"the {role} ids have different dtypes: {pairs.schema[role]} in the frame exclude=, {ids.dtype} in "
+                f"the {number}s of scores, which {role}s= names; cast them to one dtype"
+            )
+            raise ColumnError(msg)
+        known = pl.DataFrame({role: ids.cast(dtype)}).with_row_index(number)
+        pairs = pairs.cast({role: dtype}).join(known, on=role, how="left")
+        if len(pairs) and len(ids) and not pairs[number].count():
+            # which ids of another kind are the usual cause of
             warn(
                 f"no {role} of exclude= is among the {number}s of scores, so nothing is excluded; give the ids of its "
                 f"{number}s: rf.from_scores(scores, {role}s=..., exclude=...)"
             )
+    return pairs.drop_nulls().select(pl.col("row", "column").cast(pl.Int64))

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
-from recframe.errors import RecframeError, fails_if, shown_in_plan, worded
+from recframe.errors import DataError, RecframeError, fails_if, shown_in_plan, worded
 from recframe.frames import atomic_write
 from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text
@@ -22,10 +22,8 @@ File = str | os.PathLike[str]
 
 RUN = ("topic", "Q0", "document", "rank", "score", "tag")
 QRELS = ("topic", "iteration", "document", "relevance")
-VALUES = {"topic": pl.String(), "document": pl.String(), "rank": pl.Int64(), "score": pl.Float64()}
-VALUES |= {"relevance": pl.Int64()}
-KINDS = {"rank": "a whole number", "score": "a number", "relevance": "a whole number"}
-IDS = {"topic": "user", "document": "item"}
+NAMES = {"topic": "user", "document": "item"}
+NUMBERS = {"rank": pl.Int64(), "score": pl.Float64(), "relevance": pl.Int64()}
 FIELD = r"[^ \t\r\n\x0b\x0c]+"  # what stands between white space of ASCII, as trec_eval has it
 NO_BYTE = "\x01"  # which no line has, so that a line is one column
 
@@ -108,7 +106,10 @@ def _unreadable(path: File, why: str) -> RecframeError:
 
 def _scan(path: File, fields: tuple[str, ...]) -> pl.LazyFrame:
     place = Path(path).expanduser()
-    _check_place(place, path)
+    if not atomic_write.is_utf8(str(place)):
+        raise _unreadable(path, "its name is not UTF-8, which Polars needs; rename it")
+    if not place.is_file() or not place.stat().st_size:
+        raise _unreadable(path, "there is no such file, or it is empty")
     lines = pl.scan_csv(
         place,
         glob=False,
@@ -119,40 +120,27 @@ def _scan(path: File, fields: tuple[str, ...]) -> pl.LazyFrame:
         row_index_name="number",
         row_index_offset=1,
     )
-    found, parts = lines.with_columns(found=pl.col("line").str.extract_all(FIELD)), pl.col("found")
+    held = pl.col("line").str.extract_all(FIELD)
+    lines = lines.with_columns(held=held).filter(held.list.len() > 0)
     values = {
-        one: parts.list.get(place, null_on_oob=True).cast(VALUES[one], strict=False)
-        for place, one in enumerate(fields)
-        if one in VALUES
+        NAMES.get(field, field): pl.col("held")
+        .list.get(number, null_on_oob=True)
+        .cast(NUMBERS.get(field, pl.String()), strict=False)
+        for number, field in enumerate(fields)
+        if field in NAMES | NUMBERS
     }
-    is_wrong = [parts.list.len() != len(fields), *(one.is_null() for one in values.values())]
-    wrong = pl.any_horizontal(is_wrong)
-    # NOTE: a filter, which lets every row through or fails: a column would not be read where nobody asks for it.
-    checked = found.filter(parts.list.len() > 0).filter(fails_if(wrong, _words(place, fields)) == 0)
-    return checked.select(value.alias(IDS.get(one, one)) for one, value in values.items())
-
-
-def _check_place(place: Path, path: File) -> None:
-    """Say that a place has no file, or one that cannot be read."""
-    if not place.is_file():
-        raise _unreadable(path, "it is a directory" if place.is_dir() else "there is no such file")
-    if not place.stat().st_size:
-        raise _unreadable(path, "it is empty")
-    if not atomic_write.is_utf8(str(place)):
-        raise _unreadable(path, "its name is not UTF-8, which Polars needs; rename it")
-
-
-def _words(place: Path, fields: tuple[str, ...]) -> pl.Expr:
-    """Return the error message for a line."""
-    numbers = ", ".join(f"the {field} {KINDS[field]}" for field in fields if field in KINDS)
-    form = f"a line has {len(fields)} fields: {' '.join(fields)}; {numbers}"
-    return worded(
+    is_wrong = (pl.col("held").list.len() != len(fields)) | pl.any_horizontal(
+        value.is_null() for value in values.values()
+    )
+    words = worded(
         "line ",
         pl.col("number"),
         f" of {str(place)!r} is '",
         shown_in_plan(pl.col("line")),
-        f"', and {form}",
+        f"', and a line has {len(fields)} fields: {' '.join(fields)}; rank and relevance are whole numbers, the score a number",
     )
+    # NOTE: a filter, which lets every row through or fails: a column would not be read where nobody asks for it.
+    return lines.filter(fails_if(is_wrong, words) == 0).select(**values)
 
 
 def write_trec_run(  # noqa: PLR0913  the names of the columns
@@ -177,42 +165,15 @@ def write_trec_run(  # noqa: PLR0913  the names of the columns
     numbers, and for a path that cannot be written.
     """
     side = Side("the frame", frame, Context(user=user, item=item, rank=rank, score=score))
-    orders = [role for role in ("rank", "score") if side.has(role)]
-    if not orders:
-        side.require(
-            "rank",
-            "Name the column of the ranks or of the scores: rf.write_trec_run(..., rank='...')",
-        )
-    rows = _with_ids(side, ["user", "item", *orders], "rf.write_trec_run")
-    rows = _checked(_ranked(rows, orders), _checks_of_a_run())
-    if tag.split() != [tag]:
-        msg = f"tag= is {tag!r}; it is a field of each line: give one word without white space"
-        raise RecframeError(msg)
-    q0, whole = pl.lit("Q0").alias("Q0"), pl.col("rank").cast(pl.Int64)
-    lines = rows.sort("user", "rank", maintain_order=True)
-    _write(lines.select("user", q0, "item", whole, "score", pl.lit(tag).alias("tag")), path)
-
-
-def _ranked(rows: pl.LazyFrame, orders: list[str]) -> pl.LazyFrame:
-    """Return the rows that have a rank, each with a rank and a score; what is not given comes from the other."""
-    if "rank" not in orders:
+    orders = [role for role in ("rank", "score") if side.has(role)] or ["rank"]
+    rows, minus_rank = _rows(side, orders), -pl.col("rank").cast(pl.Float64)
+    if orders == ["score"]:
         place = pl.int_range(1, pl.len() + 1).over("user")
         rows = by_score(rows, "user", "score").with_columns(rank=place)
-    number = pl.col("rank").cast(pl.Float64)
-    score = pl.col("score") if "score" in orders else -number
-    return rows.filter(number.is_finite()).with_columns(score=score)
-
-
-def _checks_of_a_run() -> list[pl.Expr]:
-    """Return checks that fail for a rank that is no whole number, and where a score is missing."""
-    item, user, rank = pl.col("item"), pl.col("user"), pl.col("rank")
-    parts = worded("the rank ", rank, " is not a whole number, which a run needs")
-    missing = "' has no score; fill it, or drop the row"
-    unscored = worded(
-        "the item '", shown_in_plan(item), "' of the user '", shown_in_plan(user), missing
-    )
-    score = pl.col("score").cast(pl.Float64).fill_nan(None)
-    return [fails_if(rank.cast(pl.Int64) != rank, parts), fails_if(score.is_null(), unscored)]
+    rows = rows if "score" in orders else rows.with_columns(score=minus_rank)
+    rows = rows.filter(minus_rank.is_finite()).sort("user", "rank", maintain_order=True)
+    rows = rows.with_columns(pl.col("score").cast(pl.Float64).fill_nan(None))
+    _write(rows.with_columns(Q0=pl.lit("Q0"), tag=pl.lit(tag)), RUN, path)
 
 
 def write_trec_qrels(
@@ -227,44 +188,31 @@ def write_trec_qrels(
     trec_eval cannot read, and for a path that cannot be written.
     """
     side = Side("the truth", frame, Context(user=user, item=item, relevance=relevance))
-    rows = _with_ids(
-        side, ["user", "item", *["relevance"] * side.has("relevance")], "rf.write_trec_qrels"
-    )
-    if not side.has("relevance"):
-        rows = rows.with_columns(relevance=pl.lit(1))
-    number = pl.col("relevance").cast(pl.Float64)
-    rows = rows.filter(number.is_not_null() & number.is_not_nan())
-    message = worded(
-        "the relevance ",
-        pl.col("relevance"),
-        " is not a whole number, which qrels need; round it, or give grades",
-    )
-    rows = _checked(rows, [fails_if(number.floor() != number, message)])
-    grades = pl.col("relevance").cast(pl.Int64)
-    _write(rows.select("user", pl.lit(0).alias("iteration"), "item", grades), path)
+    roles = ["relevance"] * side.has("relevance")
+    rows = _rows(side, roles).with_columns(pl.lit("0").alias("iteration"))
+    rows = rows if roles else rows.with_columns(relevance=pl.lit(1))
+    _write(rows.filter(pl.col("relevance").cast(pl.Float64).is_not_nan()), QRELS, path)
 
 
-def _with_ids(side: Side, roles: list[str], call: str) -> pl.LazyFrame:
+def _rows(side: Side, roles: list[str]) -> pl.LazyFrame:
     """Return the columns of roles, of the rows that have a user and an item."""
-    for role in roles:
-        side.require(role, f"Name the column of the {role}: {call}(..., {role}='...')")
-    return side.take(roles).lazy().drop_nulls(["user", "item"])
+    for role in ("user", "item", *roles):
+        side.require(role, f"Name the column of the {role}: {role}='...'")
+    return side.take(["user", "item", *roles]).lazy().drop_nulls(["user", "item"])
 
 
-def _checked(rows: pl.LazyFrame, checks: list[pl.Expr]) -> pl.LazyFrame:
-    """Return rows with ids as text, after checks, and those that fail where an id would be no field of a line."""
-    why = "' is empty or has white space in it, which separates the fields of a line; replace it"
-    ids, schema = {role: pl.col(role) for role in IDS.values()}, rows.collect_schema()
-    of_ids = [
-        fails_if(~one.str.contains(f"^{FIELD}$"), worded(f"the {role} '", shown_in_plan(one), why))
-        for role, one in ids.items()
-    ]
-    texts = rows.with_columns(as_text(one, schema[role]).alias(role) for role, one in ids.items())
-    return texts.filter(pl.sum_horizontal(*checks, *of_ids) == 0)
-
-
-def _write(lines: pl.LazyFrame, path: File) -> None:
-    found = stream(lines)
+def _write(rows: pl.LazyFrame, fields: tuple[str, ...], path: File) -> None:
+    """Write lines of fields, each a word without white space, ranks and relevances whole numbers."""
+    schema = rows.collect_schema()
+    found = stream(rows.select(_text(NAMES.get(field, field), schema) for field in fields))
+    for column in found.iter_columns():
+        wrong = column.filter(~column.str.contains(f"^{FIELD}$").fill_null(value=False))
+        if len(wrong):
+            value = "no value" if wrong[0] is None else repr(wrong[0].strip())
+            is_whole = column.name in {"rank", "relevance"}
+            why = "is a whole number" if is_whole else "is a word without white space"
+            msg = f"the {column.name} of a row is {value}, but the field of a TREC file {why}; replace it, or drop the row"
+            raise DataError(msg)
     is_packed = Path(path).suffix.lower() == ".gz"
 
     def fill(file: BinaryIO) -> None:
@@ -273,3 +221,12 @@ def _write(lines: pl.LazyFrame, path: File) -> None:
             found.write_csv(inner, separator=" ", include_header=False, quote_style="never")
 
     atomic_write.write(path, fill)
+
+
+def _text(name: str, schema: pl.Schema) -> pl.Expr:
+    """Return a column as text; a number that is to be whole and is not has a blank, which no field has."""
+    if name not in ("rank", "relevance"):
+        return as_text(pl.col(name), schema[name])
+    number = pl.col(name)
+    whole, text = number.cast(pl.Int64, strict=False), number.cast(pl.String)
+    return pl.when(whole == number).then(whole.cast(pl.String)).otherwise(text + " ").alias(name)
