@@ -54,7 +54,7 @@ def test_a_frame_in_the_place_of_something_else_is_to_be_bound(make, name):
 
 def test_a_policy_given_with_a_metric_is_to_be_bound():
     assert answer(lambda: RECS.rec(truth=TRUTH).ndcg(k=10, universe="all")) == (
-        "rec.ndcg() has no option 'universe', which is bound first: frame.rec(universe='...').ndcg(...)"
+        "rec.ndcg() has no option 'universe', which is bound first: frame.rec(universe=...).ndcg(...)"
     )
 
 

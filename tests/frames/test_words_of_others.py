@@ -19,15 +19,13 @@ KINDS = pytest.mark.parametrize(
 
 CALLS = {
     "an option of another library": (lambda make: make(RECS).rec(make(TRUTH), ground_truth=TRUTH),
-        "rec() has no option 'ground_truth', which is truth= here: frame.rec(truth=truth)"),
+        "rec() has no option 'ground_truth', which is truth= here; write truth=truth"),
     "an option that is bound": (lambda make: make(RECS).rec(make(TRUTH)).evaluate("mrr", threshold=3),
-        "which is min_relevance= here and bound first: frame.rec(min_relevance=...).evaluate(...)"),
+        "which is bound first: frame.rec(min_relevance=...).evaluate(...)"),
     "a word for a frame without one": (lambda make: make(RECS).rec(make(TRUTH)).summarize("mrr", test="t"),
         "rec.summarize() has no option 'test'. It has k, by, level, cluster"),
     "an argument of another library": (lambda make: make(RECS).rec(make(TRUTH)).evaluate("mrr", top_k=3),
         "rec.evaluate() has no option 'top_k', which is k= here; write k=3"),
-    "metrics by name": (lambda make: make(RECS).rec(make(TRUTH)).evaluate(metrics=["mrr"]),
-        "metrics are named by position, evaluate('mrr', ...)"),
     "ids of two columns": (lambda make: make(RECS).rec(make(TRUTH), user=["user", "step"]).mrr(),
         "make one column of them in each frame: frame.with_columns(user=pl.struct('user', 'step'))"),
     "scores of two models": (lambda make: make(RECS).rec(make(TRUTH), score=["als", "bpr"]),

@@ -62,7 +62,8 @@ class InProcess(OfTables):
         there = pickle.loads(pickle.dumps(summed))  # noqa: S301
         if where_they_lie:
             ((name, one),) = routed.items()
-            parts = [{name: part} for part in _taken(one).iter_slices(7)]
+            rows = _taken(one)
+            parts = [{name: part} for part in rows.iter_slices(max(len(rows) // 5, 1))]
         else:
             parts = _buckets(routed)
         sent = [sent_sums(there(rows), number) for number, rows in enumerate(parts)]

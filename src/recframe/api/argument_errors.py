@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import Parameter
 from typing import Any, TypeVar, cast
@@ -46,38 +46,38 @@ def check_call(
             msg = f"rec.{call}() takes no frame, but found {kind_of(argument)}; {first}"
             raise CallError(msg)
     for name in (one for one in given if one not in named):
-        own, said = own_word(name), f"rec.{call}() has no option {name!r}"
-        if name in OPTIONS:
-            value = name if name in SIDES else "'...'"
-            msg = f"{said}, which is bound first: frame.rec({name}={value}).{call}(...)"
-        elif own in named:
-            msg = f"{said}, which is {own}= here; write {own}={shown(given[name])}"
-        elif own in OPTIONS and (own not in SIDES or is_side(given[name])):
-            msg = f"{said}, which is {own}= here and bound first: frame.rec({own}=...).{call}(...)"
-        elif name in {"metrics", "metric"}:
-            metric = next(iter(registry.each([given[name]])), "ndcg")
-            msg = f"{said}: metrics are named by position, {call}({shown(metric)}, ...)"
-        elif call in registry.registered():
-            continue
-        else:
-            close = suggestion(name, named, closeness=CLOSE)
-            msg = f"{sentence(said, close)} It has {', '.join(named) or 'none'}"
-        raise CallError(msg)
+        words = _written(name, given[name], named, call)
+        if words or call not in registry.registered():
+            raise CallError(_no_option(f"rec.{call}()", name, words, named))
 
 
-def check_options(given: Iterable[str]) -> None:
+def check_options(given: Mapping[str, Any]) -> None:
     """Reject unknown options of `rec(...)`."""
-    for name in given:
-        said, own = f"rec() has no option {name!r}", own_word(name)
-        if own in OF_A_CALL:
-            example = f"frame.rec(...).ndcg({own}={OF_A_CALL[own]})"
-            raise CallError(f"{said}, which is given with the metric: {example}")
-        if own in OPTIONS and own != name:
-            value = own if own in SIDES else "..."
-            raise CallError(f"{said}, which is {own}= here: frame.rec({own}={value})")
-        if name not in OPTIONS:
-            close = suggestion(name, OPTIONS, closeness=CLOSE)
-            raise CallError(f"{sentence(said, close)} It has {', '.join(OPTIONS)}")
+    for name in (one for one in given if one not in OPTIONS):
+        words = _written(name, given[name], OPTIONS, "")
+        raise CallError(_no_option("rec()", name, words, OPTIONS))
+
+
+def _written(name: str, value: Any, named: Collection[str], call: str) -> str:
+    """Return how an option is written that a call has under another name, or that is given elsewhere."""
+    own = name if name in OPTIONS else own_word(name)
+    if own in named:
+        return f"which is {own}= here; write {own}={own if own in SIDES else shown(value)}"
+    if own in OF_A_CALL and not call:
+        return f"which is given with the metric: frame.rec(...).ndcg({own}={OF_A_CALL[own]})"
+    if own in OPTIONS and (own == name or own not in SIDES or is_side(value)):
+        given = own if own in SIDES else "..."
+        return f"which is bound first: frame.rec({own}={given}).{call}(...)"
+    return ""
+
+
+def _no_option(call: str, name: str, words: str, named: Collection[str]) -> str:
+    """Return the words on an option that a call does not have: how it is written, or the closest that it has."""
+    said = f"{call} has no option {name!r}"
+    if words:
+        return f"{said}, {words}"
+    close = suggestion(name, named, closeness=CLOSE)
+    return f"{sentence(said, close)} It has {', '.join(named) or 'none'}"
 
 
 def _check_one_list(name: str, rec: Any) -> None:
