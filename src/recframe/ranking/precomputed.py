@@ -240,8 +240,9 @@ def _by_rank(rows: pl.DataFrame, key: str, ask: Ask) -> pl.DataFrame | None:
     """Return list, rank and gain of rows list by list, the best rank first; None where these are no small whole numbers."""
     if not rows.schema["rank"].is_integer():
         return None
-    rank, last = pl.col("rank"), rows["rank"].max()
-    behind = 1 if last is None else int(last) + 1  # type: ignore[call-overload]
+    rank = pl.col("rank")
+    last: Any = rows["rank"].max()
+    behind = 1 if last is None else last + 1
     ordered = _in_order(rows.with_columns(rank.fill_null(behind)), [key, "rank", "gain"])
     if ordered is None:
         return None
