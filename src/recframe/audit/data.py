@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import polars as pl
@@ -39,6 +39,8 @@ EMPTY = {
 
 MANY_USERS = 10_000
 """Users beyond whom a call looks at some, see `OF_SOME_USERS`."""
+_FIRST = 1_000
+"""Rows that mostly show that ranks are in order."""
 FEWEST_USERS = 100
 """Fewest of these who say something of all."""
 TEXT = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
@@ -52,6 +54,10 @@ NEARLY_ALL = 0.95
 """Share from which nearly all are there."""
 
 
+Numbers = Mapping[str, pl.Series]
+"""Type of columns of a result, of equal length. NOTE: to make a frame of each takes half of a small call."""
+
+
 @dataclass(frozen=True)
 class OfCall:
     """The metrics of a call, its numbers and its eager frames."""
@@ -59,7 +65,7 @@ class OfCall:
     metrics: Sequence[Metric[...]]
     given: Mapping[str, pl.DataFrame]
     """The eager frames, by name."""
-    numbers: Sequence[pl.DataFrame] = ()
+    numbers: Sequence[Numbers] = ()
     """Of each metric `value`, a row for each segment, beside `n_users` and `model` where these are known; or no column."""
     n_rows: int = 0
 
@@ -76,22 +82,17 @@ class OfCall:
     @cached_property
     def n_users(self) -> int | None:
         """The number of counted users, of each model; None where the result does not have it."""
-        most = None
-        for rows in self.numbers:
-            if "n_users" in rows.columns:
-                known, n_models = rows.drop_nulls("n_users"), 1
-                if "model" in rows.columns:
-                    n_models = known["model"].n_unique() - known["model"].has_nulls()
-                most = max(most or 0, int(known["n_users"].sum()) // max(n_models, 1))
-        return most
+        return max(
+            [_users_of_a_model(one) for one in self.numbers if "n_users" in one], default=None
+        )
 
     @cached_property
-    def of_hits(self) -> list[pl.DataFrame]:
+    def of_hits(self) -> list[Numbers]:
         """The numbers of metrics that are above 0 only where a list has a relevant item."""
         return [
             rows
             for one, rows in zip(self.metrics, self.numbers, strict=False)
-            if rows.width and needs_of(one).columns & (HITS | EXPECTED)
+            if rows and needs_of(one).columns & (HITS | EXPECTED)
         ]
 
     @cached_property
@@ -102,13 +103,14 @@ class OfCall:
         """
         rows = self.of_hits
         if not rows:
-            known = [one for one in self.numbers if one.width]
+            known = [one for one in self.numbers if one]
             return bool(known) and not any(map(_highest, known))
-        if max(map(len, rows)) == 0 or max(map(_lowest, rows)) >= HARDLY:
+        if all(one["value"].is_empty() for one in rows) or max(map(_lowest, rows)) >= HARDLY:
             return False
-        if "model" not in rows[0].columns:
+        if "model" not in rows[0]:
             return max(map(_highest, rows)) < HARDLY
-        every = pl.concat([one.select("model", "value") for one in rows]).drop_nulls("model")
+        values = (pl.DataFrame({name: one[name] for name in ("model", "value")}) for one in rows)
+        every = pl.concat(values).drop_nulls("model")
         highest = every.group_by("model").agg(pl.col("value").max().fill_null(0.0))
         return bool((highest["value"] < HARDLY).any())
 
@@ -118,13 +120,22 @@ class OfCall:
         return max(map(_highest, self.of_hits), default=0.0)
 
 
-def _highest(rows: pl.DataFrame) -> float:
+def _users_of_a_model(rows: Numbers) -> int:
+    """Return the number of counted users, of all models on average."""
+    n_users = rows["n_users"]
+    if "model" not in rows:
+        return int(n_users.sum())
+    models = rows["model"].filter(n_users.is_not_null()).drop_nulls()
+    return int(n_users.sum()) // max(models.n_unique(), 1)
+
+
+def _highest(rows: Numbers) -> float:
     """Return the largest value, 0 where there is none."""
     highest: Any = rows["value"].max()
     return float(highest or 0.0)
 
 
-def _lowest(rows: pl.DataFrame) -> float:
+def _lowest(rows: Numbers) -> float:
     """Return the smallest value, 0 where one is missing."""
     lowest: Any = 0.0 if rows["value"].has_nulls() else rows["value"].min()
     return float(lowest)
@@ -180,11 +191,13 @@ class Data:
         if self.inputs.scored:
             has_place = lists["user"].null_count() < len(lists)
             return {"no place": not has_place, "all below k": self.k is not None}
+        is_parted = self.inputs.model or (self.inputs.segments and self.parts)
+        n_groups = max(call.n_rows, 1) if is_parted else 1
+        if self._first_rows_show_all(lists, n_groups):
+            return {}
         lowest: Any = lists["rank"].min()
         highest: Any = lists["rank"].max()
         n_ranks = len(lists) - lists["rank"].null_count()
-        is_parted = self.inputs.model or (self.inputs.segments and self.parts)
-        n_groups = max(call.n_rows, 1) if is_parted else 1
         return {
             "no place": lowest is None or not isfinite(lowest),
             "late starts": lowest is not None and lowest >= BEHIND_FIRST,
@@ -192,6 +205,17 @@ class Data:
             "no repeats": highest is not None and highest * n_groups >= n_ranks,
             "all below k": self.k is not None and (highest or 0) < self.k,
         }
+
+    def _first_rows_show_all(self, lists: pl.DataFrame, n_groups: int) -> bool:
+        """Return whether a few rows leave nothing open: a first rank, ranks that repeat in a group, a rank at k or behind."""
+        ranks = lists.select("user", "item", "rank").head(_FIRST).drop_nulls()["rank"]
+        lowest: Any = ranks.min()
+        highest: Any = ranks.max()
+        return (
+            len(ranks) > n_groups * ranks.n_unique()
+            and -inf < lowest < BEHIND_FIRST
+            and (self.k is None or highest >= self.k)
+        )
 
     def look(self, name: str) -> pl.DataFrame | None:
         """Return rows of the eager lists or truth of a call, to look at before a plan is made; None in an audit.

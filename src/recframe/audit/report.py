@@ -17,7 +17,7 @@ from recframe.audit import (
     checks_of_users,
 )
 from recframe.audit.checks import SEVERITIES, Check, Finding, Held
-from recframe.audit.data import MANY_USERS, Data, OfCall, example
+from recframe.audit.data import MANY_USERS, Data, Numbers, OfCall, example
 from recframe.audit.split_rows import SplitRows
 from recframe.errors import fails_whole_if, readable, warn
 from recframe.evaluation.folds import in_folds
@@ -140,7 +140,8 @@ def tell(
     """
     inputs = inputs.candidates
     if isinstance(result, list):
-        call = OfCall(metrics, inputs.given, result, max(map(len, result), default=0))
+        numbers = [rows.to_dict() for rows in result]
+        call = OfCall(metrics, inputs.given, numbers, max(map(len, result), default=0))
     else:
         call = OfCall(metrics, inputs.given, _by_metric(inputs, metrics, result), len(result))
     frames = {"recommendations": inputs.lists, "truth": inputs.truth, "users": inputs.users}
@@ -173,18 +174,17 @@ def _may_show_why(data: Data) -> bool:
 
 def _by_metric(
     inputs: Inputs, metrics: Sequence[Metric[...]], result: pl.DataFrame
-) -> list[pl.DataFrame]:
+) -> list[Numbers]:
     """Return the numbers of a result that has a column for each metric, none of one that it lacks."""
-    keys, model = {}, inputs.context.names["model"]
+    keys: dict[str, pl.Series] = {}
+    model = inputs.context.names["model"]
     if "n_users" in result.columns:
         keys["n_users"] = result["n_users"]
     if inputs.model and model in result.columns:
         keys["model"] = result[model]
-    numbers = []
-    for name in map(str, metrics):
-        values = {"value": result[name], **keys} if name in result.columns else {}
-        numbers.append(pl.DataFrame(values))
-    return numbers
+    names = map(str, metrics)
+    columns = set(result.columns)
+    return [{"value": result[name], **keys} if name in columns else {} for name in names]
 
 
 def tell_of_schemas(inputs: Inputs) -> None:

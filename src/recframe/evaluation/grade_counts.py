@@ -40,7 +40,7 @@ def by_grades(
     longest = int(lists.select(pl.max("n")).item())
     if longest >= 2**_BITS:
         return None
-    tables = [_table(terms, grade, longest) for grade in grades]
+    tables = _tables(terms, grades, longest)
     # what a grade adds to the next lower one, on the places of rows that have it or a higher one
     added = [tables[0], *(higher - lower for lower, higher in pairwise(tables))]
     counts = _counts(len(grades))
@@ -84,17 +84,24 @@ def _counts(n_grades: int) -> list[pl.Expr]:
     return [pl.col("n").cast(pl.Int64), *packed]
 
 
-def _table(terms: dict[str, pl.Expr], grade: float, longest: int) -> pl.DataFrame:
-    """Return the sums of each term over the first 0, 1, 2 and so on places, where all rows have one grade."""
-    rank = pl.int_range(1, longest + 1).cast(pl.Float64)
-    places = pl.select(ideal_rank=rank).with_columns(
-        relevant_gain=pl.lit(grade),
-        ideal_gain=pl.lit(float(grade)),
-        ideal_discount=discount(pl.col("ideal_rank")),
+def _tables(terms: dict[str, pl.Expr], grades: pl.Series, longest: int) -> list[pl.DataFrame]:
+    """Return for each grade the sums of each term over the first 0, 1, 2 and so on places, where all rows have it."""
+    rank, n = pl.col("ideal_rank"), longest + 1
+    ranks = pl.int_range(n, eager=True).cast(pl.Float64).alias("ideal_rank").to_frame()
+    places = grades.alias("relevant_gain").to_frame().join(ranks, how="cross")
+    places = places.with_columns(
+        ideal_gain=pl.col("relevant_gain").cast(pl.Float64), ideal_discount=discount(rank)
     )
-    summed = {name: term.cast(pl.Float64).fill_null(0.0).cum_sum() for name, term in terms.items()}
-    none = pl.DataFrame(dict.fromkeys(terms, 0.0))
-    return pl.concat([none, places.select(**summed)])
+    sums = {
+        name: pl.when(rank > 0)
+        .then(term.cast(pl.Float64))
+        .fill_null(0.0)
+        .cum_sum()
+        .over("relevant_gain")
+        for name, term in terms.items()
+    }
+    summed = places.select(**sums)
+    return [summed.slice(place * n, n) for place in range(len(grades))]
 
 
 def _summand(value: pl.Expr) -> pl.Expr | None:

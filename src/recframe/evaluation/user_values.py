@@ -243,7 +243,7 @@ def precomputed_for(
         hits=words.reads_hits(),
         listed=bool(words.read & LISTED),
         first=bool(words.read & side_rows.CUT),
-        by_number=not words.reads_lists(),
+        by_number=not (words.reads_lists() or words.worths),
         by_hits=judged.context.no_relevant == "zero" and all(map(_is_made_by_hits, metrics)),
     )
     judged = precompute(judged, reads, ask)

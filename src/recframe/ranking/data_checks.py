@@ -177,23 +177,28 @@ def check_lists(inputs: Inputs) -> Inputs:
 
 def _have_each_rank_once(inputs: Inputs, lists: pl.DataFrame) -> bool:
     """Return whether no list has a rank twice, among the rows that are drawn where there are many."""
-    users, ranks = lists["user"], lists["rank"]
+    users = lists["user"]
     if len(lists) > LARGE:
         step = isqrt(len(lists)) // DRAWN
         place = pl.int_range(0, len(lists) - step, step, eager=True)
         # not every so many rows: those of equal parts that stand one below another might never meet
-        lists = lists[place + (place.hash() % step).cast(pl.Int64)]
-    elif not users.dtype.is_nested() and users.is_sorted():
-        if ranks.has_nulls():
-            users, ranks = users.filter(ranks.is_not_null()), ranks.drop_nulls()
-        above, own = ranks[:-1], ranks[1:]
-        repeat = own - above < 1 if ranks.dtype.is_float() else own <= above
-        if not ((users[:-1] == users[1:]) & repeat).any():
-            return True
+        drawn = place + (place.hash() % step).cast(pl.Int64)
+        lists = lists.select(*keys_of_lists(inputs), "rank")[drawn]
+    elif not users.dtype.is_nested() and users.is_sorted() and _ranks_rise(users, lists["rank"]):
+        return True
     # ranks closer than 1 are equal ones that are pushed apart
     rank = pl.col("rank").cast(pl.Float64).floor()
     ranked = lists.select(*keys_of_lists(inputs), rank).drop_nulls("rank")
     return not ranked.is_duplicated().any()
+
+
+def _ranks_rise(users: pl.Series, ranks: pl.Series) -> bool:
+    """Return whether each rank is that of another user than the one before, or at least 1 higher."""
+    above, own = ranks[:-1], ranks[1:]
+    rises = own - above >= 1 if ranks.dtype.is_float() else own > above
+    is_of_same = users[:-1] == users[1:]
+    # a rank equals itself, and a missing one nothing
+    return bool((is_of_same & rises).sum() == (is_of_same & (own == own)).sum())  # noqa: PLR0124
 
 
 def keys_of_lists(inputs: Inputs) -> list[str]:
@@ -205,7 +210,11 @@ def keys_of_lists(inputs: Inputs) -> list[str]:
 def pooled(inputs: Inputs) -> pl.LazyFrame:
     """Return the lists with two rows or more: their keys, their number of rows and whether they are `several`."""
     keys = keys_of_lists(inputs)
-    rows = _of_some_users(_rows(inputs, keys).filter("ranked"))
+    # after it, so that the ranks of users who are not looked at are not read, nor compared
+    ranked = pl.col("rank").is_between(1, inf, "left") & pl.all_horizontal(
+        pl.col(PAIR).is_not_null()
+    )
+    rows = _of_some_users(_rows(inputs, keys)).filter(ranked)
     rank, n, score = pl.col("rank"), pl.col("len"), pl.col("^score$")
     items = [name for name in rows.collect_schema() if name == "item" or name.startswith(LABEL)]
     rows = rows.group_by(*keys, *items).agg(rank.min().cast(pl.Float64), score.max())
@@ -220,7 +229,7 @@ def pooled(inputs: Inputs) -> pl.LazyFrame:
 
 
 def _rows(inputs: Inputs, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return the rows of the lists with what tells an item's rows apart, and whether they are `ranked`."""
+    """Return the rows of the lists with what tells an item's rows apart."""
     main = inputs.sides["recommendations"]
     # of a LazyFrame no column is read that the call does not name
     is_here = "recommendations" in inputs.given
@@ -229,11 +238,7 @@ def _rows(inputs: Inputs, keys: Sequence[str]) -> pl.LazyFrame:
     score = {"score"} if has_scores and (is_here or main.context.score is not None) else set()
     parts = [segment for segment in inputs.segments if segment.inside in keys]
     roles = {*keys, *score, *PAIR, "rank"} - {segment.inside for segment in parts}
-    # a column of its own, so that the ranks of users who are not looked at are not read
-    ranked = pl.col("rank").is_between(1, inf, "left") & pl.all_horizontal(
-        pl.col(PAIR).is_not_null()
-    )
-    return main.take(roles, [*labels, *parts]).lazy().with_columns(ranked=ranked)
+    return main.take(roles, [*labels, *parts]).lazy()
 
 
 def _of_some_users(rows: pl.LazyFrame) -> pl.LazyFrame:

@@ -21,6 +21,7 @@ from recframe.frames.rows.integer_keys import (
     fits_31_bits,
     fits_64_bits,
     joined_as_numbers,
+    ranges_in_one_number,
     sorted_as_numbers,
     with_hash,
 )
@@ -154,7 +155,7 @@ def _with_relevant_rows(judged: Judged, reads: Reads, ask: Ask) -> Judged:
         return with_users(judged, ask)
     by_number = reads.by_number and judged.universe not in {"recs", "both"}
     if not judged.rows:
-        return _with_distinct_pairs(judged, ask, reads.k, by_number=by_number)
+        return _with_distinct_pairs(judged, ask, reads.k, by_number=by_number, by_rank=by_number)
     of_items = judged.inputs.inside("items") == judged.rows and judged.scores is None
     uncut = _uncut(judged) if of_items else judged
     whole = _with_distinct_pairs(uncut, ask, reads.k, by_number=by_number)
@@ -166,8 +167,13 @@ def _with_relevant_rows(judged: Judged, reads: Reads, ask: Ask) -> Judged:
     return _with(found or whole, n_of_segments=_n_users_of_segments(judged, ask))
 
 
-def _with_distinct_pairs(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judged:
-    """Return a judgement with its relevant rows, each item of a list once, and outside of segments with its users."""
+def _with_distinct_pairs(
+    judged: Judged, ask: Ask, k: int | None, *, by_number: bool, by_rank: bool = False
+) -> Judged:
+    """Return a judgement with its relevant rows, each item of a list once, and outside of segments with its users.
+
+    With `by_rank` those of a judged frame may be put in the order of lists and ranks, and then have no items.
+    """
     pairs, *users = ask([judged.relevant_rows(), *([] if judged.rows else [judged.users])])
     if by_number and pairs.schema["user"] not in SMALL_INTEGERS:
         pairs = pairs.with_columns(number=integer_ids([pairs["user"]], _FAR)[0])
@@ -189,6 +195,10 @@ def _with_distinct_pairs(judged: Judged, ask: Ask, k: int | None, *, by_number: 
         in_order = in_order or (scores.gains_at_hand(k) and not judged.rows)
     judged = judged if judged.rows else _with(judged, crowd=_crowd(users[0]))
     narrow = fits_64_bits(once[judged.key], once["gain"])
+    if by_rank and narrow and keys == [judged.key] and "rank" in once.columns and not in_order:
+        ranked = _by_rank(once, judged.key, ask)
+        in_order = ranked is not None and ask([are_in_order(ranked, keys)])[0].item()
+        once = ranked if ranked is not None and in_order else once
     return _with(judged, pairs=once.lazy(), packs=packs, in_order=in_order, narrow=narrow)
 
 
@@ -196,17 +206,48 @@ def _each_once(
     judged: Judged, pairs: pl.DataFrame, keys: list[str], ask: Ask, *, packs: bool
 ) -> pl.DataFrame:
     """Return the relevant rows, each item of a list (of the truth: each pair) once, at its best rank, with its highest gain."""
-    if judged.models is not None and judged.inputs.truth is None and packs:
-        # each model has the rows of all
-        ordered = sorted_as_numbers(pairs, [*PAIR, "gain"])
-        is_last = [pl.col(name) != pl.col(name).shift(-1) for name in PAIR]
-        return ask([ordered.filter(pl.any_horizontal(is_last).fill_null(value=True))])[0]
+    # each model of a judged frame has the rows of all
+    repeats = judged.models is not None and judged.inputs.truth is None
+    is_sorted = pairs[judged.key].flags["SORTED_ASC"]
+    if judged.truth is not None and packs and (repeats or not is_sorted):
+        ordered = _in_order(pairs, [*PAIR, "gain"])
+        if ordered is not None:
+            is_last = [pl.col(name) != pl.col(name).shift(-1) for name in PAIR]
+            return ask([ordered.filter(pl.any_horizontal(is_last).fill_null(value=True))])[0]
     rank = pl.col("rank")
     values = {name: pl.col(name).first() for name in pairs.columns if name not in {*keys, "item"}}
     values |= {name: pl.col(name).max() for name in {"gain", "tied"} & values.keys()}
     if "rank" in values:
         values["rank"] = pl.when(is_rank(rank, pairs.schema["rank"])).then(rank).min()
     return merged(pairs, keys, ask, [*values.values()])
+
+
+def _in_order(rows: pl.DataFrame, keys: list[str]) -> pl.LazyFrame | None:
+    """Return some keys of rows, of which the last is the gain, in their order; None where these are no small whole numbers.
+
+    NOTE: lists that stand row by row are summed up in a third of the time of scattered ones, and this sort takes less.
+    """
+    if not fits_64_bits(rows[keys[0]], rows["gain"]):
+        return None
+    whole = rows.select(*keys[:-1], pl.col("gain").cast(pl.Int64))
+    if ranges_in_one_number(whole, keys) is None:
+        return None
+    gain = pl.col("gain").cast(rows.schema["gain"])
+    return sorted_as_numbers(whole, keys).with_columns(gain)
+
+
+def _by_rank(rows: pl.DataFrame, key: str, ask: Ask) -> pl.DataFrame | None:
+    """Return list, rank and gain of rows list by list, the best rank first; None where these are no small whole numbers."""
+    if not rows.schema["rank"].is_integer():
+        return None
+    rank = pl.col("rank")
+    last: Any = rows["rank"].max()
+    behind = 1 if last is None else last + 1
+    ordered = _in_order(rows.with_columns(rank.fill_null(behind)), [key, "rank", "gain"])
+    if ordered is None:
+        return None
+    ranked = ordered.with_columns(pl.when(rank < behind).then(rank))
+    return marked_sorted(ask([ranked])[0], key)
 
 
 # Hits

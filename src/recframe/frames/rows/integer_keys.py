@@ -132,12 +132,18 @@ def with_hash(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     return rows.with_columns(key_hash([pl.col(key) for key in keys], schema).alias(HASH))
 
 
-def sorted_as_numbers(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return the keys in their order, sorted as one number where they fit into it; all columns where they do not."""
+def ranges_in_one_number(rows: pl.DataFrame, keys: Sequence[str]) -> list[int] | None:
+    """Return how many numbers from 0 on the keys take up; None where they do not fit into one number."""
     bounds: list[Any] = [(rows[key].min(), rows[key].max()) for key in keys]
     whole = all(rows.schema[key] in SMALL_INTEGERS for key in keys) and not rows.is_empty()
     ranges = [high + 1 for low, high in bounds if low is not None and low >= 0] if whole else []
-    if len(ranges) < len(keys) or math.prod(ranges) >= 2**63:
+    return ranges if len(ranges) == len(keys) and math.prod(ranges) < 2**63 else None
+
+
+def sorted_as_numbers(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return the keys in their order, sorted as one number where they fit into it; all columns where they do not."""
+    ranges = ranges_in_one_number(rows, keys)
+    if ranges is None:
         return rows.lazy().sort(keys)
     number = pl.lit(0, dtype=pl.Int64)
     for key, size in zip(keys, ranges, strict=True):
