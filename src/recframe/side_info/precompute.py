@@ -13,7 +13,7 @@ import polars as pl
 
 from recframe.frames.collecting import Ask
 from recframe.frames.rows.integer_keys import fits_31_bits, sorted_as_numbers
-from recframe.frames.rows.profiling import distinct_ids, each_pair_once, marked_sorted
+from recframe.frames.rows.profiling import distinct_ids, marked_sorted, merged
 from recframe.ranking.judged_frame import PAIR
 from recframe.side_info import reference_lists
 from recframe.side_info.features import ANY, CATEGORIES, Feature
@@ -71,7 +71,7 @@ def _distinct(train: pl.LazyFrame, ask: Ask) -> pl.LazyFrame:
     """Return each pair of train once."""
     pairs = marked_sorted(ask([train.drop_nulls()])[0], "user")
     if pairs["user"].flags["SORTED_ASC"] or not fits_31_bits(pairs, PAIR):
-        return marked_sorted(each_pair_once(pairs, ask), "user").lazy()
+        return marked_sorted(merged(pairs, ["user"], ask), "user").lazy()
     differs = [pl.col(name).ne_missing(pl.col(name).shift()) for name in PAIR]
     ordered = sorted_as_numbers(pairs, PAIR).filter(pl.any_horizontal(differs))
     return marked_sorted(ask([ordered])[0], "user").lazy()

@@ -212,17 +212,6 @@ def merged(
     return alone.merge_sorted(once.sort(keys), key=keys[0])
 
 
-def each_pair_once(rows: pl.DataFrame, ask: Ask) -> pl.DataFrame:
-    """Return the first row of each user and item, in the order of the rows."""
-    number, repeating = _repeating(rows, ["user"])
-    (twice,) = ask([repeating])
-    if twice.is_empty():
-        return rows
-    again = rows.select(number.is_in(twice.to_series().unique().implode())).to_series()
-    first = rows.filter(again).select(pl.struct("user", "item").is_first_distinct()).to_series()
-    return rows.filter((~again).scatter(again.arg_true(), first))
-
-
 def _repeating(rows: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.Expr, pl.LazyFrame]:
     """Return a number of each row, and those numbers that are of all rows of an item which a list has twice, or of others."""
     if len(keys) == 1 and rows[keys[0]].flags["SORTED_ASC"]:
