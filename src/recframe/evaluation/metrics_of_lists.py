@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -53,6 +53,8 @@ OF_LISTS = {Level.OF_LIST, "list", "user", "segment", "whole"}
 RELEVANT = Fact(attributes.relevant)
 N_PLACES = "n places"
 """Column with the number of an item's rows in a segment's lists."""
+SIGN = "sign"
+"""Column with the sign of an item in sums over items, where these are changes."""
 SETS = ("segment", "at.over_items(...) or at.over_lists(...)")
 USERS = ("list", "at.sum(...) or at.mean(...)")
 
@@ -103,7 +105,7 @@ class Lists:
         if asked.columns.get(Level.OF_ITEM):
             items = self.items()
             if asked.columns.get(Level.OVER_ITEMS):
-                segments = joined(segments, one.over_items(items), keys)
+                segments = joined(segments, one.over_items(items, self.run), keys)
         for groups in asked.sums_of_groups.values():
             sums = self.run.added([one.groups(groups)], [*keys, "group"])
             segments = joined(segments, one.over_groups(sums, groups), keys)
@@ -246,12 +248,8 @@ class Cut:
     """Lists with their sums, if precomputed."""
     itemed: pl.LazyFrame | None = None
     """Items of the segments with their sums, if requested repeatedly."""
-    usual: Mapping[str, pl.Expr] = field(default_factory=dict)
-    """List values that most lists have in common, as literals, if precomputed."""
     of_lists: Lookup | None = None
     """List values in a lookup table, where users are integers of a small range."""
-    unusual: pl.DataFrame | None = None
-    """Lists with other values than `usual`; few where most lists have one length."""
 
     def settled(self, ask: Ask, kept: CutsTaken | None = None) -> Cut:
         """Return the cut with rows taken once from a large eager frame; results do not change.
@@ -264,25 +262,32 @@ class Cut:
         if kept is not None:
             kept[cut_as] = rows, crowd
         sides = settled(self.sides, ask, rows, self.asked.of_sides)
+        sides, rows = self._with_facts_of_items(sides, rows, ask)
         cut = replace(self, sides=sides, given=rows.lazy(), crowd=crowd.lazy())
         if not (beside := self.asked.named(Level.BESIDE)):
             return cut
         summed = stream(cut.lists())
-        usual, values = ask(
-            [
-                summed.lazy().select(one.mode().first() for one in beside),
-                summed.lazy().select(*keys, *beside),
-            ]
-        )
-        if keys == ["user"] and (found := lookup(values, "user", rows.schema["user"])) is not None:
-            return replace(cut, summed=summed.lazy(), of_lists=found)
-        odd = pl.any_horizontal(
-            pl.col(name).ne_missing(usual[name].item()) for name in usual.columns
-        )
-        literals = {
-            name: pl.lit(usual[name].item(), dtype=dtype) for name, dtype in usual.schema.items()
-        }
-        return replace(cut, summed=summed.lazy(), usual=literals, unusual=values.filter(odd))
+        if keys != ["user"]:
+            return replace(cut, summed=summed.lazy())
+        (values,) = ask([summed.lazy().select(*keys, *beside)])
+        found = lookup(values, "user", rows.schema["user"])
+        return replace(cut, summed=summed.lazy(), of_lists=found)
+
+    def _with_facts_of_items(
+        self, sides: Sides, rows: pl.DataFrame, ask: Ask
+    ) -> tuple[Sides, pl.DataFrame]:
+        """Return rows with the facts of their items, where these are integers of a small range."""
+        facts = self.asked.facts_in(Level.OF_LIST, Level.OF_ITEM)
+        on, facts_of_items, _ = sides.table("item", facts)
+        if facts_of_items is None:
+            return sides, rows
+        (table,) = ask([facts_of_items])
+        found = lookup(table, "item", rows.schema["item"])
+        if found is None:
+            return sides, rows
+        names = [name for name in table.columns if name not in on]
+        (rows,) = ask([found.beside(rows.lazy(), names)])
+        return replace(sides, beside=sides.beside | {*names}), rows
 
     def _taken(self, ask: Ask) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Return the rows up to k, and the lists with a ranked row, each once."""
@@ -411,25 +416,21 @@ class Cut:
         if self.of_lists is not None:
             names = [one.meta.output_name() for one in beside]
             return self.of_lists.beside(rows, names)
-        if self.unusual is None:
-            return rows.join(
-                self.lists().select(*keys, *beside), on=keys, how="left", nulls_equal=True
-            )
-        if self.unusual.is_empty():
-            return rows.with_columns(**self.usual)
-        lists = self.unusual.lazy().with_columns(odd=pl.lit(value=True))
-        rows = rows.join(lists, on=keys, how="left", nulls_equal=True)
-        values = (
-            pl.when("odd").then(name).otherwise(value).alias(name)
-            for name, value in self.usual.items()
-        )
-        return rows.with_columns(values).drop("odd")
+        lists = self.lists().select(*keys, *beside)
+        return rows.join(lists, on=keys, how="left", nulls_equal=True)
 
-    def over_items(self, items: pl.LazyFrame) -> pl.LazyFrame:
+    def over_items(self, items: pl.LazyFrame, run: Run) -> pl.LazyFrame:
         """Return the sums over the items of each segment."""
         items = self.with_places(self.with_facts(items))
         exact, counts = self.asked.sums(Level.OVER_ITEMS)
-        return exact.of(items, self.keys, counts)
+        if SIGN not in items.collect_schema():
+            return exact.of(items, self.keys, counts)
+        sign, terms = pl.col(SIGN), self.asked.terms
+        exact = replace(exact, values={name: one * sign for name, one in exact.values.items()})
+        names = [one.meta.output_name() for one in counts]
+        counts = [(terms[name].cast(pl.Int64) * sign).sum().alias(name) for name in names]
+        sums = exact.summed(items, self.keys, [*counts, sign.first()])
+        return exact.put_together(run.added([sums], self.keys))
 
     def with_facts(self, items: pl.LazyFrame) -> pl.LazyFrame:
         """Return the items of the segments with their facts, and their sums over all segments of users."""

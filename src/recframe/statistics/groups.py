@@ -10,7 +10,7 @@ import polars as pl
 
 from recframe.evaluation import evaluation
 from recframe.evaluation.evaluation import Convention
-from recframe.evaluation.metrics_of_lists import N_PLACES
+from recframe.evaluation.metrics_of_lists import N_PLACES, SIGN
 from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import needs_of
 from recframe.evaluation.segments import SUPPORT, keys_of, numbered, support_of
@@ -113,7 +113,9 @@ def of_groups(
         if not of:
             continue
         if is_known:
-            left = replace(run, adds=partial(_left_out, run))
+            levels = {level for one in of.values() for level in needs_of(one).levels}
+            changes = not levels & {Level.PLACE, Level.EVERYWHERE}
+            left = replace(run, adds=partial(_left_out, run, changes=changes))
             rows = numbered(evaluation.evaluate(each, asked, left, SUPPORT), [*keys, GROUP])
             # over folds each user counts once, in their group
             users = pl.col("n_users").filter(pl.col(GROUP) != NOBODY).sum()
@@ -144,26 +146,59 @@ def _models(inputs: Inputs, run: Run) -> pl.LazyFrame:
 
 
 def _left_out(
-    run: Run, sums: pl.LazyFrame, keys: Sequence[str], same: Sequence[str] = ()
+    run: Run,
+    sums: pl.LazyFrame,
+    keys: Sequence[str],
+    same: Sequence[str] = (),
+    *,
+    changes: bool = False,
 ) -> pl.LazyFrame:
-    """Return sums of all users, and of all but each group, in place of those of each group."""
-    added = run.added([sums], keys, same)
+    """Return sums of all users, and of all but each group, in place of those of each group.
+
+    With `changes` those of items have signs, see `_signed`, and sums over such items are what each group takes from the whole.
+    """
     if GROUP not in keys or "user" in keys:
-        return added
-    added = added.cache()
-    schema, others = added.collect_schema(), [key for key in keys if key != GROUP]
-    parts = [name for name in schema if name not in {*keys, *same}]
-    totals = [*(pl.col(name).sum() for name in parts), *(pl.col(name).first() for name in same)]
-    numbers = pl.LazyFrame({GROUP: [NOBODY, *range(N_GROUPS)]}, schema={GROUP: schema[GROUP]})
-    own = added.select(*keys, *(pl.col(name).alias(f"own {name}") for name in parts))
-    every = aggregate(added, others, totals).join(numbers, how="cross")
+        return run.added([sums], keys, same)
+    schema, others = sums.collect_schema(), [key for key in keys if key != GROUP]
+    parts = [name for name in schema if name not in {*keys, *same, SIGN}]
+    if SIGN in schema:
+        sums, is_whole = sums.cache(), pl.col(GROUP) == NOBODY
+        whole, sums = sums.filter(is_whole).drop(GROUP, SIGN), sums.filter(~is_whole)
+    else:
+        sums = run.added([sums], keys, same).cache()
+        totals = [*(pl.col(name).sum() for name in parts), *(pl.col(name).first() for name in same)]
+        whole = aggregate(sums, others, totals)
+    own = sums.select(*keys, *(pl.col(name).alias(f"own {name}") for name in parts))
     less = [
         (pl.col(name) - pl.col(f"own {name}").fill_null(0)).cast(schema[name]).alias(name)
         for name in parts
     ]
-    rest = joined(every, own, keys).with_columns(less).select(schema.names())
+    if changes and N_PLACES in schema:
+        return _signed(whole.cache(), own, less, others).select(*schema, SIGN)
+    numbers = pl.LazyFrame({GROUP: [NOBODY, *range(N_GROUPS)]}, schema={GROUP: schema[GROUP]})
+    rest = joined(whole.join(numbers, how="cross"), own, keys).with_columns(less)
+    rest = rest.select(name for name in schema if name != SIGN)
     # an item that nobody else has is none of the segment
     return rest.filter(pl.col(N_PLACES) > 0) if N_PLACES in schema else rest
+
+
+def _signed(
+    whole: pl.LazyFrame, own: pl.LazyFrame, less: Sequence[pl.Expr], keys: Sequence[str]
+) -> pl.LazyFrame:
+    """Return the items of all users, and those that each group lists: as they are, and, with the sign -1, without the group.
+
+    NOTE: few of all items are listed by a group, so that this takes a third of the time of all items without each.
+    """
+    of_groups = joined(own, whole, keys).cache()
+    rest = of_groups.with_columns(less).filter(pl.col(N_PLACES) > 0)
+    nobody = whole.with_columns(pl.lit(NOBODY, pl.Int8).alias(GROUP))
+    signs = {1: [nobody, of_groups], -1: [rest]}
+    names = whole.collect_schema().names()
+    return pl.concat(
+        rows.select(*names, GROUP, pl.lit(sign).alias(SIGN))
+        for sign, frames in signs.items()
+        for rows in frames
+    )
 
 
 def _with_squares(
