@@ -372,9 +372,9 @@ def test_a_baseline_is_given_as_the_value_that_its_column_has(names):
     assert required["model"].to_list() == [names[1]]
     # and in a report each of them is one model
     report = rec.report("mrr", baseline=names[0]).data
-    gained = {one["model"] for one in report["cases"]["cases"] if one["kind"] == "gained most"}
-    assert gained == {*report["models"]} - {report["baseline"]}
-    assert len(gained) == 1
+    compared = [row["model"] for row in report["compared"]]
+    assert {*compared} == {*report["models"]} - {report["baseline"]}
+    assert len(compared) == 1
 
 
 @pytest.mark.parametrize(("terminal", "rich"), [(True, True), (True, False), (False, True)])

@@ -89,11 +89,12 @@ def test_segments_have_the_values_of_summarize(kind):
     assert data.select("value", "low", "high", "n_users").rows() == values(found, *columns)
 
 
-def test_segments_stand_from_the_highest_to_the_lowest_with_their_users():
+def test_segments_stand_from_the_largest_to_the_smallest_with_their_users():
     data = bound().plot.segments("ndcg@5", by="country").data
 
-    means = data.group_by("label", maintain_order=True).agg(pl.col("value").mean())["value"]
-    assert means.to_list() == sorted(means, reverse=True)
+    sizes = data.group_by("label", maintain_order=True).agg(pl.col("n_users").max())["n_users"]
+    assert sizes.to_list() == sorted(sizes, reverse=True)
+    assert sizes.n_unique() > 1
     for row in data.to_dicts():
         assert row["label"] == f"{row['segment']} ({row['n_users']})"
 

@@ -217,11 +217,15 @@ def test_the_segment_that_loses_is_named():
 
 
 def test_models_that_cannot_be_told_apart_are_better_for_different_users():
-    text = said(segmented(n=120, a=(1, 3), b=(2, 1)), by="group")
+    text = said(segmented(a=(1, 9), b=(2, 1), old=(20, 20)), baseline="old", by="group")
+    large = fmean(1 / (1 + third) - 1 / (2 + third) for third in range(3))
+    small = fmean(1 / (1 + third) - 1 / (9 + third) for third in range(3))
 
-    assert (
-        text.startswith("Do not decide on this: a and b cannot be told apart")
-        or "is better for" in text
+    # the two best by segment, though neither is the baseline
+    assert text.startswith("Replace old, the baseline, by a or b: ")
+    assert " But b and a cannot be told apart in mrr (" in text
+    assert text.endswith(
+        f" b is better for group small (by {small:.3f}), a is better for group large (by {large:.3f})."
     )
 
 

@@ -73,8 +73,8 @@ class PlotsOfTwo(Charts):
         """Draw the differences of models from a baseline, with their intervals and the margin that does not matter.
 
         Takes the arguments of `rec.compare`, whose numbers it draws. Right is better: where lower values are, the axis is
-        reversed. A filled mark has a verdict, a hollow one is open. Models and segments are in the order of their values, the
-        best first; segments of an enum in its own. It takes recframe[stats].
+        reversed. A filled mark has a verdict, a hollow one is open. Models are in the order of their values, the best first;
+        segments by their users, most first, those of an enum in its own order. It takes recframe[stats].
 
         >>> import polars as pl, recframe as rf
         >>> old = pl.DataFrame({"user": [1, 2, 3], "item": [1, 2, 9], "rank": 1})

@@ -118,7 +118,7 @@ class Canvas(NamedTuple):
     coloured: Sequence[str]
     """Those in colour: all of few, of many the best two and the baseline."""
     labels: Sequence[str]
-    """The segments with their users, the best first."""
+    """The segments with their users, most first."""
     by: str
     """The columns of the segments."""
     users: str
@@ -183,19 +183,20 @@ def canvas(  # noqa: PLR0913  what is known of rows
 ) -> Canvas:
     """Return a canvas of the rows that have a value, told by some fields; of many segments, those with the most users.
 
-    Models and segments are in the order of their values, the best first, unless models are `ranked` and segments have an order
-    of their own. Rows of grey models come first, since they are drawn behind.
+    Models are in the order of their values, the best first, unless they are `ranked`; segments by their users, most first, in
+    each chart alike, unless they have an order of their own. Rows of grey models come first, since they are drawn behind.
     """
     data, users = safe(found.data.drop_nulls(value.name)), pl.col("n_users")
-    sizes = dict(data.group_by("segment").agg(users.max()).sort("n_users", "segment").rows())
+    each = data.group_by("segment").agg(users.max())
+    sizes = dict(each.sort("n_users", "segment", descending=[True, False]).rows())
     largest, n = max(filter(None, sizes.values()), default=0), len(sizes)
     named = {one: f"{one} ({size:,})" if one and size else one for one, size in sizes.items()}
     data = data.with_columns(
         label=pl.col("segment").replace(named),
         few=(users < FEW_USERS) & (largest >= FEW_USERS) & bool(value.ends),
-    ).filter(pl.col("segment").is_in([*sizes][-most:]))
-    labels = data.sort("place")["label"].unique(maintain_order=True).to_list()
-    labels = labels if found.own_order else by_value(data, value, "label")
+    ).filter(pl.col("segment").is_in([*sizes][:most]))
+    places = data.sort("place")["label"].unique(maintain_order=True).to_list()
+    labels = places if found.own_order else [*dict.fromkeys(named.values())][:most]
     models = [*map(safe_text, found.models.order)]
     order = [*map(safe_text, ranked)] or by_value(data, value)
     order += [one for one in models if one not in order]
@@ -204,8 +205,8 @@ def canvas(  # noqa: PLR0913  what is known of rows
     told += [Field("n_users", f"{{}} {found.noun}s")] * (not found.by)
     words = [_sentence(row, told) for row in data.to_dicts()]
     said, clear = pl.Series("words", words, dtype=pl.String), pl.col("model").is_in(coloured)
-    places = pl.col("model").cast(pl.Enum(order)), pl.col("label").cast(pl.Enum(labels))
-    data = data.with_columns(said, clear=clear).sort("clear", *places, maintain_order=True)
+    at = pl.col("model").cast(pl.Enum(order)), pl.col("label").cast(pl.Enum(labels))
+    data = data.with_columns(said, clear=clear).sort("clear", *at, maintain_order=True)
     others, is_few = len(models) - len(coloured), bool(data["few"].any())
     notes = [f"In brackets: {found.noun}s."] * bool(found.by)
     notes += [f"{most} of {n:,} segments, those with the most users."] * (n > most)
@@ -347,11 +348,11 @@ def surely(base: alt.Chart, *, clear: bool = True) -> alt.Chart:
     return base.transform_filter("!datum.few" + " && datum.clear" * clear)
 
 
-def by_value(data: pl.DataFrame, value: Field, key: str = "model") -> list[str]:
-    """Return the names of a column by the means of a value, the best first."""
-    means = data.group_by(key).agg(pl.col(value.name).mean())
-    ordered = means.sort(value.name, key, descending=[not value.lower, False], nulls_last=True)
-    return ordered[key].to_list()
+def by_value(data: pl.DataFrame, value: Field) -> list[str]:
+    """Return models by the means of a value, the best first."""
+    means = data.group_by("model").agg(pl.col(value.name).mean())
+    down = [not value.lower, False]
+    return means.sort(value.name, "model", descending=down, nulls_last=True)["model"].to_list()
 
 
 def leader(of: Canvas, place: str = "place", where: str = "") -> str:
@@ -387,12 +388,12 @@ def finished(
     rows = rows.sort("clear", descending=True, maintain_order=True)
     said = "; ".join(rows["words"][:MOST_READ])
     said += f"; and {counted(len(rows) - MOST_READ, 'more mark')}" * (len(rows) > MOST_READ)
-    title += f", by {of.by}" * bool(of.by)
-    subtitle = f"{subtitle} {of.notes}".strip()
+    subtitle, by = f"{subtitle} {of.notes}".strip(), f", by {of.by}" * bool(of.by)
     if of.data.is_empty():
         finding, subtitle, said = "", "There is nothing to draw: no user, list or finding.", ""
     elif finding:
         title, subtitle = finding, f"{title}. {subtitle}"
+    title += by
     heading: Encoding = {"anchor": "start", "frame": "bounds", "offset": 10}
     heading |= {"text": lines(title, look.width * 0.8)}
     heading |= {"subtitle": lines(subtitle, look.width - 20)}

@@ -104,12 +104,12 @@ class PlotsOfValues(Charts):
         level: float = 0.95,
         cluster: str | None = None,
     ) -> alt.LayerChart:
-        """Draw a metric in each segment, the best first: dots with intervals, and in brackets the number of users.
+        """Draw a metric in each segment, the largest first: dots with intervals, and in brackets the number of users.
 
         The numbers are those of `summarize(metric, by=by)`.
 
-        Segments are in the order of their values, the best first; those of an enum in its own. Intervals of fewer than ten
-        users are not drawn, since they would stretch the axis.
+        Segments are in the order of their users, most first; those of an enum in its own. Intervals of fewer than ten users
+        are not drawn, since they would stretch the axis.
 
             by: the columns, or none where `group_by` has bound them. most: so many segments are shown, the largest.
 

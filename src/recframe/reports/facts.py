@@ -161,7 +161,7 @@ class Facts:
 
     @cached_property
     def costs(self) -> Rows:
-        """What is beyond accuracy, of the metrics whose frames are bound."""
+        """The values beyond accuracy, of the metrics whose frames are bound."""
         metrics = [replace(one, k=self.k) for one in BEYOND]
         served = [metric for metric in metrics if self._is_served(metric)]
         if not served:

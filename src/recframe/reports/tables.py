@@ -74,7 +74,7 @@ def values_table(rows: Sequence[Row], metrics: Sequence[str], caption: str) -> T
 DIFFERENCES = (
     Column("model and metric"),
     Column("difference", "number"),
-    Column("relative", "number"),
+    Column("relative", "number more"),
     Column("verdict", "verdict"),
     Column("p", "number more"),
     Column("users better / same / worse", "number more"),
@@ -89,9 +89,9 @@ def differences_table(rows: Sequence[Row], caption: str) -> Table:
         counts = " / ".join(count(row[one]) for one in ("wins", "ties", "losses"))
         more, users = (p_value(row["p_adjusted"]), counts), counted(row["n_users"], "user")
         line = [
-            Cell(row["model"], f"minus {row['baseline']}, {row['metric']}"),
+            Cell(row["model"], f"minus {row['baseline']}, {row['metric']}, {users}"),
             measured(row, "difference", signed),
-            Cell(signed_share(row["relative"]), users),
+            Cell(signed_share(row["relative"])),
             Cell(verdict, note, MARKS.get(verdict, "open")),
         ]
         lines.append([*line, *map(Cell, more)])
