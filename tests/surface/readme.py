@@ -384,6 +384,7 @@ STUB = '''"""What type checkers and editors know of the metrics as methods, writ
 from typing import Generic, Literal, overload
 
 import pandas as pd
+import polars as pl
 
 from recframe.api.bound_metric import By, Cutoffs, F
 '''
