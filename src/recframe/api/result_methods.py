@@ -284,12 +284,6 @@ class ResultsShown(Generic[F]):
         return Plot(self)
 
 
-def _tested(metrics: Sequence[Metric[...]]) -> tuple[list[Metric[...]], list[Metric[...]]]:
-    """Return the metrics whose differences have a test, and the others."""
-    untested = [one for one in metrics if is_of_segment(one) and reason_without(one)]
-    return [one for one in metrics if one not in untested], untested
-
-
 def _texts(name: str, given: object) -> list[str]:
     """Return the names of sections."""
     names = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]

@@ -134,8 +134,9 @@ class Canvas(NamedTuple):
     def channel(self, place: int, *, legend: bool = True) -> Encoding:
         """Return the encoding of models by colours (0), or by shapes (1), which paper tells apart too."""
         scale = {"domain": [*self.looks], "range": [one[place] for one in self.looks.values()]}
-        columns = max(self.look.width // 180, 1)
-        above = {"title": None, "orient": "top", "values": [*self.coloured], "columns": columns}
+        columns, drawn = max(self.look.width // 180, 1), {*self.data["model"]}
+        named = [one for one in self.coloured if one in drawn]
+        above = {"title": None, "orient": "top", "values": named, "columns": columns}
         is_told = legend and [*self.looks] != [ALL] and not self.data.is_empty()
         kind = {"field": "model", "type": "nominal", "scale": scale}
         return {**kind, "legend": above if is_told else None}
