@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import groupby
 
 import metric_facts
 import metric_libraries
 import metric_parameters
-import metric_shop as shop
-from metric_example import SIDES, Example, example_of
 from metric_text import (
     BELOW,
     code,
+    example_of,
     own_metrics,
     page_of,
     prose_of,
@@ -23,6 +20,7 @@ from metric_text import (
     table,
     title_of,
     use_of,
+    written,
 )
 
 from recframe.metrics.language.definition import Definition, Metric
@@ -32,6 +30,8 @@ INTRODUCTION = (
     'Every metric is a method of `.rec`, a string and an object: `df.rec.ndcg(k=10)`, `"ndcg@10"`, `rf.ndcg @ 10`. '
     "Each page has the formula, an example, its parameters, and which profiles have it."
 )
+OPTIONS = '`rec(...)` takes them once for all metrics, and each call for itself: `df.rec(universe="recs").ndcg(k=10)`.'
+SIDES = {"catalogue": "items"}
 NAMES = re.compile(r"(?<!\[)`([a-z_]+)`")
 
 
@@ -43,20 +43,18 @@ def pages() -> dict[str, str]:
 
 def page(metric: Metric[...]) -> str:
     """Return the page of a metric."""
-    definition, example = metric.definition, example_of(metric)
-    told = [sentence_of(definition), _linked(use_of(definition), definition.name)]
-    parts = [f"# {title_of(metric.name)}", *told, metric_facts.glance(example)]
-    for title, text in _sections(definition, example):
-        parts += [f"## {title}", text]
-    return "\n\n".join(parts) + "\n"
-
-
-def _sections(definition: Definition, example: Example) -> Iterator[tuple[str, str]]:
-    yield "Formula", _formula(definition)
-    yield "Worked example", _worked(example)
-    yield "Parameters", metric_parameters.section(definition)
-    yield "In other libraries", metric_libraries.section(example.metric)
-    yield "Source", source_of(definition) or "None: it is a plain count."
+    about = metric.definition
+    use, at_a_glance = _linked(use_of(about), metric.name), metric_facts.glance(metric)
+    sections = {
+        "Formula": _formula(about),
+        "Worked example": f"```python\n{example_of(about)}\n```",
+        "Parameters": metric_parameters.section(about),
+        "In other libraries": metric_libraries.section(metric),
+        "Source": source_of(about) or "None: it is a plain count.",
+    }
+    parts = [f"## {title}\n\n{text}" for title, text in sections.items()]
+    head = [f"# {title_of(metric.name)}", sentence_of(about), use, at_a_glance]
+    return "\n\n".join([*head, *parts]) + "\n"
 
 
 def _formula(definition: Definition) -> str:
@@ -78,23 +76,14 @@ def _linked(text: str, own: str) -> str:
     return NAMES.sub(lambda one: f"[{one[0]}]({one[1]}.md)" if one[1] in known else one[0], text)
 
 
-def _worked(example: Example) -> str:
-    """Return the code and what it shows."""
-    who = f"{shop.ME}'s list" if len(example.users) == 1 else "three users' lists"
-    head = f"{who[0].upper()}{who[1:]}, cut at k = {shop.K}."
-    code = f"```python\n{example.code}\n```"
-    return "\n\n".join([head, code, f"```text\n{example.output}\n```"])
-
-
 def index() -> str:
     """Return the index of all metrics, family by family, and the options that hold for every one."""
+    families: dict[str, list[Metric[...]]] = {}
+    for metric in own_metrics().values():
+        families.setdefault(metric.definition.family, []).append(metric)
     parts = ["# Metrics", INTRODUCTION]
-    metrics = own_metrics().values()
-    order = [*dict.fromkeys(one.definition.family for one in metrics)]
-    sorted_by_family = sorted(metrics, key=lambda one: order.index(one.definition.family))
-    for family, members in groupby(sorted_by_family, key=lambda one: one.definition.family):
-        some = [*members]
-        parts += [f"## {family.capitalize()}", page_of(some[0].definition), _members(some)]
+    for family, metrics in families.items():
+        parts += [f"## {family.capitalize()}", page_of(metrics[0].definition), _members(metrics)]
     return "\n\n".join([*parts, "## Options of every metric", _options()]) + "\n"
 
 
@@ -109,29 +98,20 @@ def _members(metrics: list[Metric[...]]) -> str:
 def _in_short(metric: Metric[...]) -> str:
     """Return the range of a metric, which way is better, and what it needs."""
     better = metric_facts.BETTER[metric.direction].partition(":")[0]
-    sides = [SIDES.get(one, one) for one in metric_facts.needed(example_of(metric))]
-    needed = [code(f"{side}=") for side in dict.fromkeys(sides)]
-    needs = f"; needs {' and '.join(needed)}" if needed else ""
-    told = "no direction" if better == "neither" else f"{better} is better"
-    return f"{metric_facts.interval(metric.definition.range)}, {told}{needs}"
+    needed = [code(f"{SIDES.get(one, one)}=") for one in metric_facts.needed(metric)]
+    needs = f"; needs {' and '.join(dict.fromkeys(needed))}" if needed else ""
+    said = "no direction" if better == "neither" else f"{better} is better"
+    return f"{metric_facts.interval(metric.definition.range)}, {said}{needs}"
 
 
 def _options() -> str:
     """Return the policies that hold for metrics of all kinds, with what their values mean."""
     rows = [
-        [code(_option(name, value)), words.format(value="t", where="")]
+        [
+            code(f"{name}={written(value) if isinstance(value, str | None) else 't'}"),
+            words.format(value="t", where=""),
+        ]
         for name, meanings in POLICIES.items()
         for value, words in meanings.items()
     ]
-    return "\n\n".join(
-        [
-            '`rec(...)` takes them once for all metrics, and each call for itself: `df.rec(universe="recs").ndcg(k=10)`.',
-            table(["option", "what it does"], rows),
-        ]
-    )
-
-
-def _option(name: str, value: object) -> str:
-    if isinstance(value, str):
-        return f'{name}="{value}"'
-    return f"{name}=None" if value is None else f"{name}=t"
+    return f"{OPTIONS}\n\n{table(['option', 'what it does'], rows)}"

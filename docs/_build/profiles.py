@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+from metric_text import code, table
 
 import recframe as rf
 
 POLICIES = ["universe", "no_relevant", "relevant_from", "min_relevance", "ties", "decimals"]
-SOURCE = "source"
 ABOUT = """\
 A profile sets every switch as one library has it: `rec(profile="ranx")`, or `rec.ndcg(k=10, profile="ranx")` for one call.
 What is given beside it wins. `rf.list_profiles()` is this page as a frame, and `rf.explain("ndcg@10", "ranx", "recbole")`
@@ -16,55 +18,27 @@ says where two of them differ."""
 
 def pages() -> dict[str, str]:
     """Return the page."""
-    table = rf.list_profiles()
-    policies = [one for one in POLICIES if one in table.columns]
-    rows = [*table.iter_rows(named=True)]
-    parts = [
-        "# Profiles",
-        ABOUT,
-        "## Policies",
-        _table(rows, policies),
-        *(_profile(row) for row in rows),
-    ]
+    rows = [*rf.list_profiles().iter_rows(named=True)]
+    cells = [[f"[{row['profile']}](#{row['profile']})", *_policies(row)] for row in rows]
+    policies = f"## Policies\n\n{table(['profile', *POLICIES], cells)}"
+    parts = ["# Profiles", ABOUT, policies, *map(_profile, rows)]
     return {"reference/profiles.md": "\n\n".join(parts) + "\n"}
 
 
-def _table(rows: list[dict[str, Any]], policies: list[str]) -> str:
-    titles = ["profile", *policies]
-    lines = []
-    for row in rows:
-        cells = [str(row[one] or "") for one in policies]
-        lines.append(_row([f"[{row['profile']}](#{row['profile']})", *cells]))
-    return "\n".join([_row(titles), f"|{'---|' * len(titles)}", *lines])
+def _policies(row: dict[str, Any]) -> list[str]:
+    return [str(row[one] or "") for one in POLICIES]
 
 
 def _profile(row: dict[str, Any]) -> str:
     """Return a profile's metrics, notes and source."""
-    metrics = "\n".join(f"- `{one}`" for one in _split(row["metrics"]))
-    notes = f"*Notes:* {_plain(row['notes'])}." if row["notes"] else ""
+    metrics = re.split(r", (?![^(]*\))", row["metrics"])
     parts = [
         f"## {row['profile']} {{#{row['profile']}}}",
-        metrics,
-        notes,
-        f"*Source:* {_plain(row[SOURCE])}.",
+        "\n".join(f"- {code(one)}" for one in metrics),
+        f"*Notes:* {_plain(row['notes'])}." if row["notes"] else "",
+        f"*Source:* {_plain(row['source'])}.",
     ]
     return "\n\n".join(filter(None, parts))
-
-
-def _split(metrics: str) -> list[str]:
-    """Return metrics, which have commas of their own inside brackets."""
-    depth, found = 0, [""]
-    for sign in metrics:
-        depth += (sign == "(") - (sign == ")")
-        if sign == "," and not depth:
-            found.append("")
-        else:
-            found[-1] += sign
-    return [one.strip() for one in found if one.strip()]
-
-
-def _row(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _plain(text: str) -> str:

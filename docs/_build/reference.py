@@ -9,9 +9,9 @@ from typing import Any
 
 import docstrings
 import gallery
+from metric_text import code, table
 
 import public_api
-import readme
 import recframe as rf
 from recframe.api.plots import Plot
 from recframe.api.splits import Split, Splits
@@ -46,10 +46,10 @@ METHODS = {
 }
 AND = """\
 - [What methods return](results.md) beside frames, numbers and charts.
-- [Metrics in one table](metrics.md), with their parameters, and [profiles](profiles.md) of other libraries.
+- [Profiles](profiles.md) of other libraries.
 - [Metric names](metric_names.md): the names that a metric of your own is written in.
 - [The command line](command_line.md).
-- [What is public](public_api.md), in one list.
+- [What is public](../public_api.txt), in one list, and [how long a name stays](../releasing.md).
 """
 ELSEWHERE = {"At", "AtLists", "Rec"}
 
@@ -60,9 +60,7 @@ def pages() -> dict[str, str]:
         "reference/index.md": overview(),
         "reference/functions.md": functions(),
         "reference/results.md": results(),
-        "reference/metrics.md": metrics(),
         "reference/metric_names.md": metric_names(),
-        "reference/public_api.md": listed(),
         **methods(),
         **charts(),
         **splits(),
@@ -182,26 +180,11 @@ def results() -> str:
     return _page(parts)
 
 
-def metrics() -> str:
-    """Return the page of all metrics in tables."""
-    about = (
-        "*hits* are relevant items with a rank *r* up to *k*, *g* is their relevance; the parameters' defaults come first. "
-        "`k=None` takes the whole list; where a formula divides by k, k is then the list's length."
-    )
-    linked = re.sub(
-        r"^\| `(\w+)`", r"| [`\1`](../metrics/\1.md)", readme.metric_table(), flags=re.MULTILINE
-    )
-    titled = re.sub(
-        r"^\*(\w+)\*$", lambda found: f"## {found[1].capitalize()}", linked, flags=re.MULTILINE
-    )
-    return _page(["# Metrics in one table", about, titled])
-
-
 def metric_names() -> str:
     """Return the page of the names that metrics are written in."""
     about = (
         "A metric of your own is one function of `at`, with `@rf.metric`, and this page has the names of `at`. "
-        "The names and parameters of the metrics themselves stand [in one table](metrics.md)."
+        "[Metrics](../metrics/index.md) have theirs on pages of their own."
     )
     parts = ["# Metric names", about]
     for name, of in {"At": rf.At, "AtLists": rf.AtLists}.items():
@@ -213,26 +196,11 @@ def metric_names() -> str:
     return _page(parts)
 
 
-def listed() -> str:
-    """Return the page with the list of what is public."""
-    text = public_api.LISTED.read_text(encoding="utf-8")
-    head, _, below = text.partition("\n\n")
-    rule = "[The rule of releases](../releasing.md) says how long a name stays."
-    return _page(
-        [
-            "# What is public",
-            " ".join(head.split()).replace("(see docs/releasing.md)", "").replace(" :", ":"),
-            rule,
-            f"```text\n{below}```",
-        ]
-    )
-
-
 def _metrics() -> str:
     names = sorted(public_api.metrics())
     about = (
         'Each is an object, `rf.ndcg`, and a method, `df.rec.ndcg(k=10, by=None, gain="exp")`; '
-        "[all in one table](metrics.md)."
+        "[by family](../metrics/index.md)."
     )
     shown = " · ".join(f"[`{name}`](../metrics/{name}.md)" for name in names)
     return f"### Metrics\n\n{about}\n\n{shown}"
@@ -248,16 +216,11 @@ def _all(groups: Mapping[str, list[str]]) -> list[str]:
 
 def _table(found: Mapping[str, Any], page: str, prefix: str) -> str:
     """Return a table of calls, with links into a page, or to a page of a folder for each."""
-    in_page = page.endswith(".md")
-    rows = [
-        f"| [`{prefix}{name}`]({page}{f'#{anchor(prefix + name)}' if in_page else f'{name}.md'}) | {_summary(one)} |"
-        for name, one in found.items()
-    ]
-    return "\n".join(["| call | what it does |", "|---|---|", *rows])
-
-
-def _summary(one: Any) -> str:
-    return docstrings.first_sentence(_doc(one)).replace("|", "\\|")
+    rows = []
+    for name, one in found.items():
+        goal = f"{page}#{anchor(prefix + name)}" if page.endswith(".md") else f"{page}{name}.md"
+        rows.append([f"[{code(prefix + name)}]({goal})", docstrings.first_sentence(_doc(one))])
+    return table(["call", "what it does"], rows)
 
 
 def anchor(name: str) -> str:

@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-import polars as pl
-
 import engine_tables
 import public_api
 import recframe as rf
@@ -41,46 +39,8 @@ ENGINES = ROOT / "tests" / "benchmarks" / "engines.json"
 SIMULATIONS = ROOT / "tests" / "benchmarks" / "simulations.json"
 
 
-def metric_table() -> str:
-    """Return the registry as Markdown tables, one for each family."""
-    registry = rf.list_metrics().filter(pl.col("family") != "")
-    tables = []
-    for family in registry["family"].unique(maintain_order=True):
-        rows = registry.filter(family=family).to_dicts()
-        needing = any(row["needs"] for row in rows)
-        titles = ["name", "aliases", "definition", "parameters", *(["needs"] if needing else [])]
-        lines = [
-            _row(
-                [
-                    f"`{row['name']}`",
-                    row["aliases"],
-                    row["formula"].replace("|", "\\|"),
-                    _parameters(row["name"]),
-                    *([row["needs"]] * needing),
-                ]
-            )
-            for row in rows
-        ]
-        tables.append(
-            "\n".join([f"*{family}*\n", _row(titles), f"|{'---|' * len(titles)}", *lines])
-        )
-    return "\n\n".join(tables)
-
-
 def _row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _parameters(name: str) -> str:
-    definition = getattr(rf, name).definition
-    shown = []
-    for parameter, about in definition.parameters.items():
-        _, extras = definition.kinds[parameter]
-        choices = [one for one in extras if isinstance(one, str)]
-        others = [f'`"{choice}"`' for choice in choices if choice != about.default]
-        default = f'"{about.default}"' if isinstance(about.default, str) else about.default
-        shown.append(", ".join([f"`{parameter}={default}`", *others]))
-    return "; ".join(shown)
 
 
 WARNED = {None: "", "always": "always", "low": "where hardly anything is found"}
@@ -297,8 +257,9 @@ def front_table() -> str:
         lines.append(f"| {name} | {' | '.join(f'{one:.1f} x' for one in least)} |")
     rows = result["cases"][0]["rows"][0] / 1e6
     head = (
-        f"Six metrics at k = 10 from {rows:.0f} million recommendations and their truth, on {result['machine']['threads']} "
-        "cores. The others take this many times as long, each by the fastest way we found:"
+        f"Six metrics at k = 10 from {rows:.0f} million recommendations of one model and their truth, on "
+        f"{result['machine']['threads']} cores. The others take this many times as long, each by the fastest way we found; "
+        "where a frame holds several models, the distance is smaller:"
     )
     return "\n".join([head, "", *lines])
 

@@ -82,14 +82,14 @@ DIFFERENCES = (
 
 
 def differences_table(rows: Sequence[Row], caption: str) -> Table:
-    """Return comparisons with their verdicts, and why a verdict is open."""
+    """Return comparisons with one model, which the caption names, with their verdicts, and why a verdict is open."""
     lines = []
     for row in rows:
         verdict, note = row["verdict"] or NONE, row["note"] or ""
         counts = " / ".join(count(row[one]) for one in ("wins", "ties", "losses"))
         more, users = (p_value(row["p_adjusted"]), counts), counted(row["n_users"], "user")
         line = [
-            Cell(row["model"], f"minus {row['baseline']}, {row['metric']}, {users}"),
+            Cell(row["model"], f"{row['metric']}, {users}"),
             measured(row, "difference", signed),
             Cell(signed_share(row["relative"])),
             Cell(verdict, note, MARKS.get(verdict, "open")),
