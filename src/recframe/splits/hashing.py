@@ -58,7 +58,9 @@ def hashed(
     of its last 64 bytes. `at_hand` says that rows are in memory, so that fewer steps do where all text is short.
     """
     schema = rows.collect_schema()
-    rows = mixed(rows.with_columns(_word(0).alias(name)), name, _word(seed % (1 << 64)))
+    nothing = pl.select(_word(0).alias(name)).lazy()
+    seeded = ask([mixed(nothing, name, _word(seed % (1 << 64)))])[0]
+    rows = rows.with_columns(_word(seeded[name].item()).alias(name))
     for one in ids:
         if schema[one] not in TEXT:
             rows = mixed(rows, name, _word_of(one, schema[one]))

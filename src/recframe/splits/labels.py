@@ -33,8 +33,8 @@ class Filters:
     min_train: int = 0
     min_relevance: float | None = None
 
-    def reasons(self, log: Log, rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame | None:
-        """Return the keys of rows of truth that a filter leaves out, and `why`: the first reason that holds.
+    def reasons(self, log: Log, rows: pl.LazyFrame) -> pl.LazyFrame | None:
+        """Return the numbers of rows of truth that a filter leaves out, and `why`: the first reason that holds.
 
         Reasons are looked for among the rows of truth alone, which are few.
         """
@@ -61,8 +61,8 @@ class Filters:
             cases["cold_item"] = pl.col("item_history") == 0
         read = {name for case in cases.values() for name in case.meta.root_names()}
         judged = with_histories(truth, rows, [name for name in HISTORIES if name in read])
-        reasons = judged.select(*keys, why=label(cases, "truth"))
-        return log.held(reasons.filter(pl.col("why") != "truth").unique(keys))
+        reasons = judged.select(ROW, why=label(cases, "truth"))
+        return log.held(reasons.filter(pl.col("why") != "truth"))
 
 
 HISTORIES: Mapping[str, tuple[Sequence[str], Sequence[Part]]] = {
@@ -100,29 +100,23 @@ class Fold:
     by_rule: pl.LazyFrame
     """The columns of `Log.rows`, and `part` by the rule alone."""
     reasons: pl.LazyFrame | None
-    """The keys of rows that are no truth by a filter, and `why`."""
+    """The numbers of rows that are no truth by a filter, and `why`."""
 
     @cached_property
     def rows(self) -> pl.LazyFrame:
         """The columns of `Log.rows`, and `part`."""
         if self.reasons is None:
             return self.by_rule
-        rows = self._filtered(self.by_rule)
-        return rows if self.log.is_lazy and self.rule.streams else self.log.held(rows)
+        names = self.by_rule.drop("part").collect_schema()
+        rows = joined(self.by_rule, self.reasons, [ROW], in_order=True)
+        return self.log.held(rows.select(*names, part=pl.coalesce("why", "part")))
 
     def in_parts(self, *parts: Part) -> pl.LazyFrame:
         """Return the rows of train, fold_in or truth, of which filters change the truth alone."""
         rows = self.by_rule.filter(is_in(*parts))
-        return self._filtered(rows).filter(is_in(*parts)) if "truth" in parts else rows
-
-    def _filtered(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows by the rule with the reasons of filters as their part."""
-        if self.reasons is None:
+        if self.reasons is None or "truth" not in parts:
             return rows
-        *keys, _ = self.reasons.collect_schema()
-        *names, _ = rows.collect_schema()
-        rows = joined(rows, self.reasons, keys, in_order=True)
-        return rows.select(*names, part=pl.coalesce("why", "part"))
+        return rows.join(self.reasons, on=ROW, how="anti", maintain_order="left")
 
     @property
     def known(self) -> pl.LazyFrame:
@@ -191,17 +185,14 @@ def labelled(log: Log, rule: Rule, filters: Filters) -> Labels:
     Of an eager log a fold without a row in train, and a split without truth, is a DataError at once; of a lazy one it is
     raised when a plan runs.
 
-    NOTE: labels by windows are made once; those of each row alone are made again in each branch, which streams. Filters read
-    these from the roles alone, which are made once for all of them.
+    NOTE: labels are made once, but for those of each row alone without filters: each branch makes these again, so that files
+    are read in a stream.
     """
-    if log.is_lazy and rule.streams:
-        by_rule, again = _by_rule(log, rule, log.rows), _by_rule(log, rule, log.roles)
-        again = again if filters == Filters() else [log.held(rows) for rows in again]
-        keys = [*log.names]
+    if log.is_lazy and rule.streams and filters == Filters():
+        by_rule = _by_rule(log, rule, log.rows, held=False)
+        again = _by_rule(log, rule, log.roles, held=False)
     else:
-        by_rule = _by_rule(log, rule, log.rows.with_row_index(ROW))
-        by_rule = again = [log.held(rows) for rows in by_rule]
-        keys = [ROW]
+        by_rule = again = _by_rule(log, rule, log.rows.with_row_index(ROW), held=True)
     is_truth = is_in("truth")
     share = is_truth.sum() / (~is_in("null")).sum()
     facts = pl.concat(
@@ -211,17 +202,17 @@ def labelled(log: Log, rule: Rule, filters: Filters) -> Labels:
     if rule.share is not None and not log.is_lazy:
         _warn_of_share(rule, ask([facts.select(pl.col("share").mean())])[0].item())
     folds = [
-        Fold(log, rule, number, rows, filters.reasons(log, others, keys))
-        for number, (rows, others) in enumerate(zip(by_rule, again, strict=True))
+        Fold(log, rule, number, rows, filters.reasons(log, rows))
+        for number, rows in enumerate(by_rule)
     ]
     return Labels(log, rule, filters, folds, log.held(_check(rule, facts)))
 
 
-def _by_rule(log: Log, rule: Rule, rows: pl.LazyFrame) -> list[pl.LazyFrame]:
-    """Return rows with their parts by the rule alone, fold by fold."""
+def _by_rule(log: Log, rule: Rule, rows: pl.LazyFrame, *, held: bool) -> list[pl.LazyFrame]:
+    """Return rows with their parts by the rule alone, fold by fold; with `held` they are made once."""
     names = rows.collect_schema().names()
     rows = rule.added(log, rows)
-    rows = rows if log.is_lazy and rule.streams else log.held(rows)
+    rows = log.held(rows) if held else rows
     if rule.borders is not None and log.is_lazy:
         rows = rows.join(rule.borders, how="cross", maintain_order="left")
     elif rule.borders is not None:
@@ -231,10 +222,9 @@ def _by_rule(log: Log, rule: Rule, rows: pl.LazyFrame) -> list[pl.LazyFrame]:
             for point in points
         )
     null = label({}, "null")
-    return [
-        rows.select(*names, part=pl.when(IS_WHOLE).then(part).otherwise(null))
-        for part in rule.parts
-    ]
+    parts = [pl.when(IS_WHOLE).then(part).otherwise(null) for part in rule.parts]
+    folds = [rows.select(*names, part=part) for part in parts]
+    return [log.held(fold) for fold in folds] if held else folds
 
 
 def _check(rule: Rule, facts: pl.LazyFrame) -> pl.LazyFrame:
