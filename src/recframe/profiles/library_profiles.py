@@ -395,8 +395,8 @@ def known() -> list[str]:
 
 def check_name(name: object) -> None:
     """Raise an error that lists the profiles, for an unknown name."""
-    # an array is unequal to names by its elements
-    if not isinstance(name, str) or name not in known():
+    # by its text, since an array is unequal to names by its elements
+    if str(name) not in known():
         close = suggestion(str(name), known())
         msg = f"unknown profile {shown(name)}{close or '; known are ' + ', '.join(known())}"
         raise RecframeError(msg)
