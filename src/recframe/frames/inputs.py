@@ -365,16 +365,7 @@ def read(
         given[name] = taken
     schemas = {name: taken.collect_schema() for name, taken in given.items()}
     check_dtypes(schemas, sides, segments)
-    if (
-        "ties" in context.given
-        and context.ties != "item"
-        and "score" not in schemas["recommendations"]
-    ):
-        msg = (
-            f"{Given('ties', context.ties)} orders items of equal scores, but {main.title} has ranks, in column "
-            f"{main.context.names['rank']!r}; leave it out, or name the scores: {bind(score=NAMED)}"
-        )
-        raise RecframeError(msg)
+    _check_ties(schemas["recommendations"], main, context)
     return Inputs(
         **_laid(given, schemas, sides, segments, context, clashes),
         sides=sides,
@@ -383,6 +374,16 @@ def read(
         given=eager(given),
         known=Known.of(given, rows_are_items=main.rows_are_items),
     )
+
+
+def _check_ties(schema: pl.Schema, main: Side, context: Context) -> None:
+    """Reject an order of equal scores where ranks are given."""
+    if "ties" in context.given and context.ties != "item" and "score" not in schema:
+        msg = (
+            f"{Given('ties', context.ties)} orders items of equal scores, but {main.title} has ranks, in column "
+            f"{main.context.names['rank']!r}; leave it out, or name the scores: {bind(score=NAMED)}"
+        )
+        raise RecframeError(msg)
 
 
 def _timed(sides: Mapping[str, Side], context: Context) -> set[str]:

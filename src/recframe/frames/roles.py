@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 import polars as pl
 
@@ -14,9 +14,6 @@ from recframe.frames.hints import A_FRAME, NAMED, ROLES, Either, FrameOf, Given,
 from recframe.frames.kinds.kind import Taken
 from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.options import FOLD, SIDES, Context, NamedFrame
-
-if TYPE_CHECKING:
-    from recframe.frames.segments import Segment
 
 IDS = ("user", "item", "model", "training")
 DESCRIBES = {"users": "user", "items": "item"}
@@ -37,6 +34,22 @@ IN_ORDER = Either(
 )
 READ_AS_GIVEN = ("rank", "score", "propensity")
 """Numeric roles whose NaN is kept, since the reader interprets it."""
+
+
+class Named(Protocol):
+    """Column that has another name inside the plan, such as a segment."""
+
+    @property
+    def inside(self) -> str:
+        """The name inside the plan."""
+
+    @property
+    def name(self) -> str:
+        """The own name."""
+
+    @property
+    def made(self) -> Made | None:
+        """Expression that makes the column; None for a plain column."""
 
 
 class Side:
@@ -134,7 +147,7 @@ class Side:
             return ""
         return "Name each column by a text first: frame.columns = ['_'.join(map(str, names)) for names in frame.columns]"
 
-    def take(self, roles: Iterable[str], segments: Sequence[Segment] = ()) -> Taken:
+    def take(self, roles: Iterable[str], segments: Sequence[Named] = ()) -> Taken:
         """Return the columns of roles and segments, under their names inside the plan.
 
         Without a relevance that is read each judged row has 1, and of a frame whose rows are items each has its number.
@@ -165,7 +178,7 @@ class Side:
         return taken.with_row_index("item") if numbered else taken
 
 
-def _with_one_zero(taken: Taken, segments: Sequence[Segment]) -> Taken:
+def _with_one_zero(taken: Taken, segments: Sequence[Named]) -> Taken:
     """Return a frame whose columns of segments have 0 for -0.0."""
     schema = taken.collect_schema()
     floats = [segment.inside for segment in segments if schema[segment.inside].is_float()]
@@ -266,7 +279,7 @@ def names_trainings(name: str) -> bool:
     return str(name).casefold().replace("-", "_").replace(" ", "_") in TRAININGS
 
 
-def unbound_labels(main: Side, segments: Sequence[Segment]) -> list[str]:
+def unbound_labels(main: Side, segments: Sequence[Named]) -> list[str]:
     """Return the names of unbound columns of the lists whose values may be labels."""
     context = main.context
     roles = [role for role in ROLES if role not in OF_LISTS or getattr(context, role)]

@@ -1,4 +1,4 @@
-"""Segments of a call: where their columns are, and how rows of users or of items get them."""
+"""Segments of a call: the places of `by` columns, and their values."""
 
 from __future__ import annotations
 
@@ -106,14 +106,15 @@ def _place_of_column(inside: str, by: str, sides: Mapping[str, Side], context: C
         return Segment(role, context.names[role], "id")
     _check_is_no_number(by, sides, context)
     # whose ids a frame has under this name of its own
-    own = {
-        side: next((role for role in OF_IDS if of.names.get(str(role)) == by), None)
-        for side, of in sides.items()
-    }
-    holders = [side for side, of in sides.items() if by in of.columns and not own[side]]
+    own: dict[str, str] = {}
+    for side, of in sides.items():
+        for role_of_ids in ("item", "user"):
+            if of.names.get(role_of_ids) == by:
+                own[side] = role_of_ids
+    holders = [side for side, of in sides.items() if by in of.columns and side not in own]
     if by == context.names["relevance"] and "truth" in holders:
         holders = [holder for holder in holders if holder != "recommendations"]
-    roles = [role for role in dict.fromkeys(own.values()) if role is not None]
+    roles = [*dict.fromkeys(own.values())]
     if holders or not roles:
         return Segment(inside, by, _place(by, holders, sides, context))
     if len(roles) > 1:
