@@ -109,7 +109,7 @@ class OfCall:
             return False
         if "model" not in rows[0]:
             return max(map(_highest, rows)) < HARDLY
-        values = (pl.DataFrame({name: one[name] for name in ("model", "value")}) for one in rows)
+        values = [pl.DataFrame({"model": one["model"], "value": one["value"]}) for one in rows]
         every = pl.concat(values).drop_nulls("model")
         highest = every.group_by("model").agg(pl.col("value").max().fill_null(0.0))
         return bool((highest["value"] < HARDLY).any())

@@ -23,8 +23,7 @@ from recframe.evaluation.user_values import HeldValues
 from recframe.frames.collecting import Ask, run_all_by_size, run_by_size
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.engine import MOST, Added, Adds, Frames
-from recframe.frames.kinds.kind import Kind, Named, Names, Seen, Sources
-from recframe.frames.kinds.polars_frames import LazyPolars
+from recframe.frames.kinds.kind import Kind, LazyPolars, Named, Names, Seen, Sources
 from recframe.frames.rows.joins import aggregate
 from recframe.ranking.precomputed import models_of
 

@@ -17,8 +17,8 @@ from recframe.frames.kinds.kind import Kind
 OF_ENGINES = ("pyspark.sql.DataFrame", "dask.dataframe.DataFrame")
 """The classes of the frames that engines hold."""
 KINDS = {
-    "polars.DataFrame": "frames.kinds.polars_frames.EagerPolars",
-    "polars.LazyFrame": "frames.kinds.polars_frames.LazyPolars",
+    "polars.DataFrame": "frames.kinds.kind.EagerPolars",
+    "polars.LazyFrame": "frames.kinds.kind.LazyPolars",
     "pandas.DataFrame": "frames.kinds.pandas_frames.Pandas",
     "pyarrow.Table": "frames.kinds.pyarrow_frames.Arrow",
     "pyspark.DataFrame": "engines.spark_frames.SparkFrame",
