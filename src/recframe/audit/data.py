@@ -208,11 +208,16 @@ class Data:
 
     def _first_rows_show_all(self, lists: pl.DataFrame, n_groups: int) -> bool:
         """Return whether a few rows leave nothing open: a first rank, ranks that repeat in a group, a rank at k or behind."""
-        ranks = lists.select("user", "item", "rank").head(_FIRST).drop_nulls()["rank"]
+        users, items, ranks = (lists[name].head(_FIRST) for name in ("user", "item", "rank"))
+        n_ranks = len(ranks) - ranks.null_count()
+        if users.null_count() or items.null_count() or not n_ranks:
+            return False
         lowest: Any = ranks.min()
         highest: Any = ranks.max()
+        # NOTE: to count different ranks takes as long as all else here
+        most = highest - lowest + 1 if ranks.dtype.is_integer() else ranks.n_unique()
         return (
-            len(ranks) > n_groups * ranks.n_unique()
+            n_ranks > n_groups * most
             and -inf < lowest < BEHIND_FIRST
             and (self.k is None or highest >= self.k)
         )
