@@ -25,6 +25,7 @@ from recframe.cli.calls import (
     HISTORY,
     OUTPUTS,
     PAGE,
+    PUBLISHED,
     command,
     command_of,
 )
@@ -159,7 +160,7 @@ def _history(history: str, since: datetime, **options: Any) -> None:
 def _changes(history: str, since: datetime, *, changed: bool, **options: Any) -> None:
     """Show the numbers of a history with what changed, or write the page of them."""
     is_page = (options["output"] or "").endswith(PAGE)
-    check_output(options, also=PAGE)
+    check_output(options, also=[PAGE])
     how = {"window": options["window"], "level": options["level"]}
     with reading({}):
         found: Any = rf.dashboard(history, **how) if is_page else rf.changes(history, **how)
@@ -255,7 +256,9 @@ METHODS = (
         "'recs/*.parquet' truth.parquet --model model \\\n      --users users.csv --by country",
         "r.txt t.txt --separator tab \\\n      --header recs=user,item,rank --header truth=user,item",
         "judged.parquet -m ndcg,recall -k 5,10,20 -o table.md",
+        "recs.parquet truth.parquet --model model -o paper.tex",
         show=give,
+        also=PUBLISHED,
     ),
     command_of(
         rf.Rec.audit,
@@ -308,6 +311,7 @@ METHODS = (
             )
         ],
         more=(),
+        also=[PAGE],
     ),
     command_of(
         rf.Rec.track,
