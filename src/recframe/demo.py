@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
     Random = np.random.Generator
 
-METRICS = ("ndcg@10", "recall@10", "hit_rate@10", "map@10")
-SIDE_EFFECTS = ("coverage@10", "novelty@10", "popularity@10")
 LIST_LENGTH = 20
 N_NEIGHBOURS, N_FACTORS = 40, 16
 GENRES = ("action", "comedy", "crime", "drama", "family", "fantasy", "horror", "romance")
@@ -39,20 +37,16 @@ DAYS = 84
 REPEATED = 0.1
 """Share of the pairs that are bought again."""
 SHELVES = ("head", "middle", "tail")
-QUESTIONS = (
-    ("Which model is best?", METRICS, None),
-    (
-        "At what price? Share of the items shown, novelty in bits, users who know an item",
-        SIDE_EFFECTS,
-        None,
+QUESTIONS = {
+    "Which model is best?": """rec.evaluate("ndcg@10", "recall@10", "hit_rate@10", "map@10")""",
+    "At what price? Share of the items shown, novelty in bits, users who know an item": (
+        """rec.evaluate("coverage@10", "novelty@10", "popularity@10")"""
     ),
-    (
-        'For whom? By country; by="activity", "genre" or "shelf" would do as well',
-        METRICS,
-        "country",
+    """For whom? By country; by="activity", "genre" or "shelf" would do as well""": (
+        """rec.evaluate("ndcg@10", "recall@10", "hit_rate@10", "map@10", by="country")"""
     ),
-)
-"""The questions of the tables, with their metrics and the column of segments."""
+}
+"""The questions of the tables, with the Python lines that answer them."""
 
 
 class Simulation(NamedTuple):
@@ -74,14 +68,6 @@ class Simulation(NamedTuple):
         folder.mkdir(parents=True, exist_ok=True)
         for name, frame in self._asdict().items():
             atomic_write.write(folder / f"{name}.parquet", frame.write_parquet)
-
-
-class Answer(NamedTuple):
-    """A table of the demo: question, Python line and result frame."""
-
-    question: str
-    line: str
-    frame: pl.DataFrame
 
 
 def simulate(seed: int = 0, n_users: int = 1000, n_items: int = 400) -> Simulation:
@@ -202,16 +188,14 @@ RECOMMENDERS = {
 def _lists(model: str, scores: Array, train: Array) -> pl.DataFrame:
     """Return the best items of each user, without those of the training part; ties by item."""
     ranked: Array = np.where(train, np.inf, -scores).argsort(axis=1, kind="stable")
-    best = ranked[:, :LIST_LENGTH]
-    users, length = best.shape
-    user, rank = np.repeat(np.arange(users), length), np.tile(np.arange(length), users)
-    lists = pl.DataFrame({"user": user + 1, "item": best.ravel() + 1, "rank": rank + 1})
-    return lists.select(pl.lit(model).alias("model"), pl.all())
+    best = ranked[:, :LIST_LENGTH] + 1
+    user, rank = np.indices(best.shape).reshape(2, -1) + 1
+    lists = {"model": model, "user": user, "item": best.ravel(), "rank": rank}
+    return pl.DataFrame(lists)
 
 
 def _pairs(mask: Array) -> pl.DataFrame:
-    user, item = np.nonzero(mask)
-    return pl.DataFrame({"user": user + 1, "item": item + 1})
+    return pl.DataFrame(np.argwhere(mask) + 1, ["user", "item"], orient="row")
 
 
 def _named(names: Sequence[str], places: Array) -> pl.Series:
@@ -238,19 +222,17 @@ rec = sim.recs.rec(truth=sim.truth, train=sim.train, users=sim.users,
 """
 
 
-def answers(simulation: Simulation) -> Iterator[Answer]:
-    """Answer the first questions about three recommenders: which model, at what price, for whom."""
-    recs, truth, train, users, items, _ = simulation
-    rec = rec_of(recs, truth=truth, train=train, users=users, items=items, model="model")
-    for question, metrics, by in QUESTIONS:
-        arguments = [f'"{metric}"' for metric in metrics] + [f'by="{by}"'] * (by is not None)
-        line = f"rec.evaluate({', '.join(arguments)})"
-        yield Answer(question, line, rec.evaluate(*metrics, by=by))
+def answers(simulation: Simulation) -> Iterator[tuple[str, str, pl.DataFrame]]:
+    """Answer the first questions about three recommenders, each with its Python line: which model, at what price, for whom."""
+    sides = simulation._asdict()
+    del sides["log"]
+    rec = rec_of(sides.pop("recs"), **sides, model="model")
+    for question, line in QUESTIONS.items():
+        yield question, line, eval(line, {"rec": rec})  # noqa: S307  our own
 
 
 def conclusion(overall: pl.DataFrame) -> str:
     """Say how far the best model is from the runner-up."""
-    metric = METRICS[0]
-    ranked = overall.sort(metric, descending=True).select("model", metric).rows()
+    ranked = overall.sort("ndcg@10", descending=True).select("model", "ndcg@10").rows()
     (best, value), (second, less), *_ = ranked
-    return f"{best} is the best model: its {metric} is {value:.3f}, that of {second}, the runner-up, {less:.3f}."
+    return f"{best} is the best model: its ndcg@10 is {value:.3f}, that of {second}, the runner-up, {less:.3f}."

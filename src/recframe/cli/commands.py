@@ -218,9 +218,9 @@ def _demo(save: Path | None, **options: Any) -> None:
         f"train on, {simulation.truth.height:,} held out as the truth.\n\n{simulated.python_lines(**options)}"
     )
     answers = [*simulated.answers(simulation)]
-    for answer in answers:
-        say(f"{answer.question}\n{answer.line}\n")
-        print_frame(answer.frame)
+    for question, line, frame in answers:
+        say(f"{question}\n{line}\n")
+        print_frame(frame)
         say("")
     if save is not None:
         try:
@@ -234,7 +234,7 @@ def _demo(save: Path | None, **options: Any) -> None:
             f"recframe evaluate {place}/recs.parquet {place}/truth.parquet \\\n"
             f"    --model model --users {place}/users.parquet --by activity -m ndcg@10\n"
         )
-    say(simulated.conclusion(answers[0].frame))
+    say(simulated.conclusion(answers[0][-1]))
 
 
 SINCE = (
