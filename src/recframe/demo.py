@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from recframe.frames import atomic_write
 from recframe.frames.collecting import check_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
     Random = np.random.Generator
 
-METRICS = ("ndcg@10", "recall@10", "hit_rate@10", "map@10")
-SIDE_EFFECTS = ("coverage@10", "novelty@10", "popularity@10")
 LIST_LENGTH = 20
 N_NEIGHBOURS, N_FACTORS = 40, 16
 GENRES = ("action", "comedy", "crime", "drama", "family", "fantasy", "horror", "romance")
@@ -33,26 +30,21 @@ COUNTRIES = {
     "FR": (0.3, (1, 4, 1, 5, 2, 1, 1, 4)),
     "JP": (0.1, (1, 1, 1, 1, 4, 6, 4, 1)),
 }
-FIRST_DAY = date(2026, 3, 2)
+FIRST_DAY = np.datetime64("2026-03-02")
 DAYS = 84
 """The days of the log."""
 REPEATED = 0.1
 """Share of the pairs that are bought again."""
-SHELVES = ("head", "middle", "tail")
-QUESTIONS = (
-    ("Which model is best?", METRICS, None),
-    (
-        "At what price? Share of the items shown, novelty in bits, users who know an item",
-        SIDE_EFFECTS,
-        None,
+QUESTIONS = {
+    "Which model is best?": """rec.evaluate("ndcg@10", "recall@10", "hit_rate@10", "map@10")""",
+    "At what price? Share of the items shown, novelty in bits, users who know an item": (
+        """rec.evaluate("coverage@10", "novelty@10", "popularity@10")"""
     ),
-    (
-        'For whom? By country; by="activity", "genre" or "shelf" would do as well',
-        METRICS,
-        "country",
+    """For whom? By country; by="activity" or "genre" would do as well""": (
+        """rec.evaluate("ndcg@10", "recall@10", "hit_rate@10", "map@10", by="country")"""
     ),
-)
-"""The questions of the tables, with their metrics and the column of segments."""
+}
+"""The questions of the tables, with the Python lines that answer them."""
 
 
 class Simulation(NamedTuple):
@@ -74,14 +66,6 @@ class Simulation(NamedTuple):
         folder.mkdir(parents=True, exist_ok=True)
         for name, frame in self._asdict().items():
             atomic_write.write(folder / f"{name}.parquet", frame.write_parquet)
-
-
-class Answer(NamedTuple):
-    """A table of the demo: question, Python line and result frame."""
-
-    question: str
-    line: str
-    frame: pl.DataFrame
 
 
 def simulate(seed: int = 0, n_users: int = 1000, n_items: int = 400) -> Simulation:
@@ -112,17 +96,23 @@ def simulate(seed: int = 0, n_users: int = 1000, n_items: int = 400) -> Simulati
         np.where(kept, random.random(kept.shape), np.inf), np.rint(kept.sum(axis=1) / 4)
     )
     train = kept & ~held_out
-    grades = 1 + np.digitize(fit, np.quantile(fit[held_out], [1 / 3, 2 / 3]))
-    users = {"user": np.arange(1, n_users + 1), "country": pl.Series([*COUNTRIES])[country]}
-    items = {"item": np.arange(1, n_items + 1), "genre": pl.Series(GENRES)[genre]}
+    liked = fit[held_out]
+    grades = 1 + np.digitize(liked, np.quantile(liked, [1 / 3, 2 / 3]))
+    levels = pl.Series([*ACTIVITIES], dtype=pl.Enum([*ACTIVITIES]))
     return Simulation(
         recs=pl.concat(
             _lists(name, score(train.astype(float)), train) for name, score in RECOMMENDERS.items()
         ),
-        truth=_pairs(held_out).with_columns(relevance=pl.Series(grades[np.nonzero(held_out)])),
+        truth=_pairs(held_out).with_columns(relevance=pl.Series(grades)),
         train=_pairs(train),
-        users=pl.DataFrame({**users, "activity": _named([*ACTIVITIES], activity)}),
-        items=pl.DataFrame({**items, "shelf": _named(SHELVES, _shelf(train.sum(axis=0)))}),
+        users=pl.DataFrame(
+            {
+                "user": np.arange(1, n_users + 1),
+                "country": pl.Series([*COUNTRIES])[country],
+                "activity": levels[activity],
+            }
+        ),
+        items=pl.DataFrame({"item": np.arange(1, n_items + 1), "genre": pl.Series(GENRES)[genre]}),
         log=_log(np.random.default_rng([seed, 1]), kept),
     )
 
@@ -153,13 +143,14 @@ def _log(random: Random, kept: Array) -> pl.DataFrame:
     came = [
         np.where(random.random(n) < 2 / 3, 0, random.integers(DAYS, size=n)) for n in kept.shape
     ]
-    user, item = np.nonzero(kept)
-    first, n = np.maximum(came[0][user], came[1][item]), len(user)
-    day = first + (random.random(n) * (DAYS - first)).astype(int)
-    again = np.where(random.random(n) < REPEATED, day + random.integers(7, 28, n), DAYS)
-    log = pl.concat([_pairs(kept).with_columns(day=pl.Series(one)) for one in (day, again)])
-    dated = pl.lit(FIRST_DAY) + pl.duration(days="day")
-    return log.filter(pl.col("day") < DAYS).sort("day", "user", "item").with_columns(day=dated)
+    first = np.maximum.outer(*came)[kept]
+    day = first + (random.random(first.shape) * (DAYS - first)).astype(int)
+    is_again = random.random(first.shape) < REPEATED
+    again = np.where(is_again, day + random.integers(7, 28, first.shape), DAYS)
+    log = pl.concat(
+        [_pairs(kept).with_columns(day=pl.Series(FIRST_DAY + one)) for one in (day, again)]
+    )
+    return log.filter(pl.col("day").lt(FIRST_DAY + DAYS)).sort("day", "user", "item")
 
 
 def _first(values: Array, wanted: Array) -> Array:
@@ -176,9 +167,9 @@ def item_neighbours(train: Array) -> Array:
     """Score items by the cosine between the users who kept them and those who kept each item of the user's own."""
     cosine = train.T @ train
     norm = np.sqrt(cosine.diagonal()) + 1e-9
-    cosine /= norm[:, None] * norm
+    cosine /= np.outer(norm, norm)
     np.fill_diagonal(cosine, 0)
-    nearest = _first(-cosine, np.full(len(cosine), N_NEIGHBOURS))
+    nearest = _first(-cosine, np.array([N_NEIGHBOURS]))
     scores: Array = train @ np.where(nearest, cosine, 0).T
     return scores
 
@@ -202,28 +193,13 @@ RECOMMENDERS = {
 def _lists(model: str, scores: Array, train: Array) -> pl.DataFrame:
     """Return the best items of each user, without those of the training part; ties by item."""
     ranked: Array = np.where(train, np.inf, -scores).argsort(axis=1, kind="stable")
-    best = ranked[:, :LIST_LENGTH]
-    users, length = best.shape
-    user, rank = np.repeat(np.arange(users), length), np.tile(np.arange(length), users)
-    lists = pl.DataFrame({"user": user + 1, "item": best.ravel() + 1, "rank": rank + 1})
-    return lists.select(pl.lit(model).alias("model"), pl.all())
+    best = ranked[:, :LIST_LENGTH] + 1
+    user, rank = np.indices(best.shape).reshape(2, -1) + 1
+    return pl.DataFrame({"model": model, "user": user, "item": best.ravel(), "rank": rank})
 
 
 def _pairs(mask: Array) -> pl.DataFrame:
-    user, item = np.nonzero(mask)
-    return pl.DataFrame({"user": user + 1, "item": item + 1})
-
-
-def _named(names: Sequence[str], places: Array) -> pl.Series:
-    return pl.Series(names, dtype=pl.Enum(names))[places]
-
-
-def _shelf(counts: Array) -> Array:
-    """Return the place of each item's shelf: those that make up the first, second and last third of the training rows."""
-    order = np.argsort(-counts, kind="stable")
-    before: Array = (counts[order].cumsum() - counts[order])[order.argsort()]
-    shelf: Array = np.minimum(3 * before // max(1, counts.sum()), len(SHELVES) - 1)
-    return shelf
+    return pl.DataFrame(np.argwhere(mask) + 1, ["user", "item"], orient="row")
 
 
 def python_lines(seed: int, n_users: int, n_items: int) -> str:
@@ -238,19 +214,18 @@ rec = sim.recs.rec(truth=sim.truth, train=sim.train, users=sim.users,
 """
 
 
-def answers(simulation: Simulation) -> Iterator[Answer]:
-    """Answer the first questions about three recommenders: which model, at what price, for whom."""
-    recs, truth, train, users, items, _ = simulation
-    rec = rec_of(recs, truth=truth, train=train, users=users, items=items, model="model")
-    for question, metrics, by in QUESTIONS:
-        arguments = [f'"{metric}"' for metric in metrics] + [f'by="{by}"'] * (by is not None)
-        line = f"rec.evaluate({', '.join(arguments)})"
-        yield Answer(question, line, rec.evaluate(*metrics, by=by))
+def answers(simulation: Simulation) -> Iterator[tuple[str, str, pl.DataFrame]]:
+    """Answer the first questions about three recommenders, each with its Python line: which model, at what price, for whom."""
+    sides = simulation._asdict()
+    del sides["log"]
+    rec = rec_of(sides.pop("recs"), **sides, model="model")
+    for question, line in QUESTIONS.items():
+        yield question, line, eval(line, {"rec": rec})  # noqa: S307  our own
 
 
 def conclusion(overall: pl.DataFrame) -> str:
     """Say how far the best model is from the runner-up."""
-    metric = METRICS[0]
-    ranked = overall.sort(metric, descending=True).select("model", metric).rows()
-    (best, value), (second, less), *_ = ranked
-    return f"{best} is the best model: its {metric} is {value:.3f}, that of {second}, the runner-up, {less:.3f}."
+    (best, value), (second, less), *_ = (
+        overall.sort("ndcg@10", descending=True).select("model", "ndcg@10").rows()
+    )
+    return f"{best} is the best model: its ndcg@10 is {value:.3f}, that of {second}, the runner-up, {less:.3f}."

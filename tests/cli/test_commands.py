@@ -74,7 +74,7 @@ def test_lists_of_one_segment_are_noted_in_words_of_the_shell():
             "recs.parquet truth.parquet -o table.xlsx",
             (
                 "cannot write 'table.xlsx': its ending is '.xlsx'; "
-                "known are .csv, .tsv, .json, .ndjson, .md, .parquet, .arrow"
+                "known are .csv, .tsv, .json, .ndjson, .md, .parquet, .arrow, .tex, .html"
             ),
         ),
         ("recs.parquet truth.parquet -o away/table.md", "cannot write 'away/table.md': there is no directory 'away'"),

@@ -87,6 +87,24 @@ def test_a_format_that_an_ending_contradicts_is_one_line(options, said):
     assert not Path(options.split()[1]).exists()
 
 
+def test_values_are_written_as_the_table_to_publish_of_the_call(folder):
+    models = {"first": TWO, "next": TWO.with_columns(pl.col("rank") + 1)}
+    both = pl.concat(one.with_columns(model=pl.lit(name)) for name, one in models.items())
+    both.write_parquet("both.parquet")
+    asked = ("both.parquet", "two_truth.parquet", "--model", "model", "-m", "mrr")
+    table = rf.rec(both, truth=TWO_TRUTH, model="model").table("mrr")
+
+    assert run("evaluate", *asked, "-o", "t.tex").stderr == "wrote t.tex (2 rows)\n"
+    assert (folder / "t.tex").read_text() == table.latex()
+    assert run("evaluate", *asked, "-o", "t.html").stderr == "wrote t.html (2 rows)\n"
+    # not the same text: each has a random name in it
+    assert ">first</td>" in (folder / "t.html").read_text()
+    said = failure("evaluate", *asked, "--support", "-o", "s.tex")
+    assert said.endswith("leave --support out")
+    assert failure("summarize", *asked, "-o", "s.tex").startswith("cannot write 's.tex'")
+    assert not (folder / "s.tex").exists()
+
+
 # tables
 
 

@@ -170,6 +170,59 @@ def test_missing_lists_and_arms_are_the_first_sentence_and_nothing_is_decided():
     assert arms.headline.endswith("Nothing is decided on these numbers.")
 
 
+LIKED = pl.DataFrame({"user": range(9), "item": 0})
+FIRST = LIKED.with_columns(rank=1)
+STOPS: dict[str, tuple[Any, pl.DataFrame, dict[str, str], str]] = {
+    "pooled models": (
+        pl.concat([FIRST.with_columns(system=pl.lit(one), item=place)
+                   for place, one in enumerate("ab")]),
+        LIKED, {},
+        "Most users have ranks or scored items several times, once per value of a column, as with several models (",
+    ),
+    "a model of other ids": (
+        {"a": FIRST, "b": FIRST.with_columns(pl.col("user") + 100)}, LIKED, {},
+        "Models without a user or item id in common with the truth, unlike other models;",
+    ),
+    "models of the truth": (
+        pl.concat([FIRST.with_columns(model=pl.lit(one)) for one in "ab"]),
+        pl.concat([LIKED.with_columns(model=pl.lit(one)) for one in "ab"]), {"model": "model"},
+        "A column of models that the truth has too, where it is not read (",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+@pytest.mark.parametrize("name", STOPS)
+def test_pooled_and_disjoint_data_are_the_first_sentence_and_nothing_is_decided(name):
+    recs, truth, options, first = STOPS[name]
+    page = rf.rec(recs, truth=truth, **options).report("mrr")
+
+    assert page.headline.startswith(first)
+    assert page.headline.endswith(". Nothing is decided on these numbers.")
+    assert [section.name for section in page.sections] == ["overview", "audit", "definitions"]
+    assert not page.data.keys() & {"ahead", "compared"}
+
+
+def test_pooled_ranks_make_no_page():
+    # three lists of three items under each user
+    thrice = pl.concat([FIRST.with_columns(item=one, rank=1 + one // 3) for one in range(9)])
+
+    with pytest.raises(rf.RecframeError, match="as where several lists of a user stand in one"):
+        rf.rec({"a": thrice, "b": thrice}, truth=LIKED).report("mrr")
+
+
+@pytest.mark.filterwarnings("ignore:short_lists")  # of one item each
+def test_models_beyond_accuracy_stand_in_the_order_of_the_decision():
+    ranks = {"a": [3] * N, "b": [1] * N, "c": HALF}
+    users, items = pl.DataFrame({"user": range(N)}), pl.DataFrame({"item": range(4)})
+    page = rec(ranks)(users=users, items=items).report("mrr@5", sections=["overview", "costs"])
+    shown = [part for section in page.sections for part in section.parts if part.kind == "table"]
+
+    for table in shown:
+        assert [row[0].text for row in table.rows] == ["b", "c", "a"]
+    assert len(shown) == 2
+
+
 def test_five_users_decide_nothing():
     ranks = {"a": [1, 1, 1, 1, 1], "b": [2, 2, 2, 2, 1]}
     gain, low, high = interval(differences(ranks["a"], ranks["b"]), 2)

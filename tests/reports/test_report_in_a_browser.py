@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,11 @@ class Seen:
         self.page.goto(path.as_uri())
 
 
+def sheets(seen: Seen) -> int:
+    """Return how many sheets of paper a page is printed on."""
+    return len(re.findall(rb"/Type\s*/Page[^s]", seen.page.pdf(format="A4")))
+
+
 @pytest.fixture
 def opened(browser: Any, page_file: Path) -> Iterator[Any]:
     made: list[Seen] = []
@@ -85,16 +91,20 @@ def test_charts_fit_without_an_error_or_a_request(opened, page_file, width):
         """[...document.querySelectorAll("figure")].map((figure) => {
             const shown = [...figure.querySelectorAll("svg")].filter((svg) => svg.checkVisibility());
             const letter = shown[0].querySelector("text").getBoundingClientRect().height;
+            const card = figure.parentElement.getBoundingClientRect().width;
+            const drawn = shown[0].getBoundingClientRect();
             return [shown.length, shown[0].querySelectorAll(".point").length,
-                shown[0].getBoundingClientRect().right, letter];
+                drawn.right, letter, drawn.width / card];
         })"""
     )
     assert len(charts) == 9
-    for n, points, right, letter in charts:
+    for n, points, right, letter, share in charts:
         assert n == 1
         assert points
         assert right <= width
         assert letter >= 8
+        # one or two fill their card
+        assert share * round(1 / share) > 0.95
     assert seen.page.evaluate("document.documentElement.scrollWidth") == width
     assert seen.wrong == []
     assert seen.asked == [page_file.as_uri()]
@@ -133,6 +143,45 @@ def test_the_first_screen_says_what_to_ship(opened, width):
         assert row.locator("td.number").first.is_visible()
 
 
+def test_a_verdict_is_seen_on_a_telephone_beside_long_names_and_numbers(browser, tmp_path):
+    truth = pl.DataFrame({"user": range(60), "item": 0})
+    ranks = {"old": 1_234_567, "new": 7_654_321}
+    lists = {
+        f"two_tower_{name}_without_sampled_negatives_2026_11_29": truth.with_columns(rank=rank + pl.col("user"))
+        for name, rank in ranks.items()
+    }  # fmt: skip
+    path = tmp_path / "report.html"
+    rf.rec(lists, truth=truth).report("first_rank", sections=["overview", "comparison"]).save(path)
+    seen = Seen(browser, path, width=390)
+
+    (row,) = seen.page.locator("#comparison tbody tr").all()
+    places = [row.locator(one).bounding_box() for one in ("th", "td.number >> nth=0", ".badge")]
+    ends = [(place["x"], place["x"] + place["width"]) for place in places]
+    # the name, the difference and the verdict, none behind another
+    assert all(before[1] <= after[0] for before, after in pairwise(ends))
+    assert ends[-1][1] <= 390
+    assert "6,419,754" in row.inner_text()
+    seen.context.close()
+
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the lists of goodbooks are no part of the project")
+def test_a_page_of_real_lists_is_short_and_small(browser, tmp_path):
+    names = ("recs", "truth", "train", "users", "items")
+    frames = {name: pl.read_parquet(DATA / f"goodbooks_{name}.parquet") for name in names}
+    rec = rf.rec(frames.pop("recs"), model="model", relevance="rating", **frames)
+    path = tmp_path / "report.html"
+    rec.report("ndcg@10", "recall@20", baseline="popularity", by="segment").save(path)
+    seen = Seen(browser, path)
+
+    assert path.stat().st_size <= 500_000
+    assert seen.page.evaluate("document.documentElement.scrollHeight") <= 6_000
+    assert sheets(seen) <= 5
+    seen.context.close()
+
+
 def test_hostile_texts_do_nothing_and_are_read_as_they_are(opened):
     seen = opened()
 
@@ -146,8 +195,7 @@ def test_the_ground_follows_the_system_and_a_page_prints_on_few_sheets(opened):
     ground = "getComputedStyle(document.querySelector('section')).backgroundColor"
 
     assert seen.page.evaluate(ground) == "rgb(22, 25, 29)"
-    sheets = len(re.findall(rb"/Type\s*/Page[^s]", seen.page.pdf(format="A4")))
-    assert sheets <= 5
+    assert sheets(seen) <= 5
     seen.page.emulate_media(media="print")
     assert not seen.page.locator("nav").is_visible()
 

@@ -204,9 +204,6 @@ assert by_activity["coverage@10"].max() < overall["coverage@10"].item()
         "cell-22": """\
 assert of_users.filter(user=601)["popularity_lift@10"].item() is None
 """,
-        "cell-24": """\
-assert by_shelf["coverage@10"][:2].to_list() == [1, 1]
-""",
         "cell-29": """\
 value = {name: dict(compared.select("model", name).iter_rows()) for name in compared.columns[3:]}
 assert max(value["ndcg@10"], key=value["ndcg@10"].get) == "matrix_factorisation"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
@@ -24,8 +25,9 @@ from recframe.cli.options import (
     options_of_rec,
 )
 from recframe.cli.output import Options
-from recframe.cli.results import FORMATS, TABLE, check_output, give
+from recframe.cli.results import FORMATS, TABLE, check_output, give, publish
 from recframe.engines.scans import default_memory
+from recframe.errors import RecframeError
 
 Show: TypeAlias = Callable[[Any, Options], None]
 """A function that shows a result."""
@@ -35,6 +37,8 @@ DEFAULT_METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
 DEFAULT_K = 10
 PAGE = ".html"
 """The ending of pages."""
+PUBLISHED = (".tex", ".html")
+"""Endings of tables to publish."""
 DOCUMENTED = (rf.Rec.track, rf.Rec.compare, rf.Rec.summarize, rf.Rec.evaluate)
 """Methods whose docstrings hold for parameters of the same name elsewhere, the last first."""
 
@@ -97,23 +101,42 @@ def command_of(
     show: Show | None = None,
     outputs: Iterable[click.Parameter] = OUTPUTS,
     more: Iterable[click.Parameter] = MEMORY,
+    also: Iterable[str] = (),
 ) -> Command:
-    """Return the command of a method of `rec` on files, with its help and examples."""
+    """Return the command of a method of `rec` on files, with its help and examples; `also` are further endings of files."""
     own = options_of(method, *DOCUMENTED, but={"tidy"})
     takes = [RECS, TRUTH, *own, *outputs, *OF_FILES, *more, *OF_POLICIES]
-    run = partial(_run, method, show or show_result)
+    run = partial(_run, method, show or show_result, also)
     return command(method.__name__, run, *texts, takes=takes)
 
 
 def _run(
-    method: Callable[..., Any], show: Show, recs: str, truth: str | None, **options: Any
+    method: Callable[..., Any],
+    show: Show,
+    also: Iterable[str],
+    recs: str,
+    truth: str | None,
+    **options: Any,
 ) -> None:
     """Call a method on files, and show its result."""
     paths = paths_of(recs, truth, options)
     with reading(paths):
-        check_output(options, paths.values(), "" if "form" in options else PAGE)
+        check_output(options, paths.values(), also)
+        if method is rf.Rec.evaluate and _is_published(options):
+            method, show = rf.Rec.table, publish
         result = called(method, bound(scanned(paths, options), options), options)
     show(result, options)
+
+
+def _is_published(options: Options) -> bool:
+    """Return whether values are written as a table to publish, or say that it has no numbers of averaged users."""
+    path = options["output"] or ""
+    if options["form"] is not None or Path(path).suffix.lower() not in PUBLISHED:
+        return False
+    if options["support"]:
+        msg = f"cannot write {path!r} with --support: a table to publish has one number of users; leave --support out"
+        raise RecframeError(msg)
+    return True
 
 
 def called(method: Callable[..., Any], rec: Any, options: Options, *first: Any, **more: Any) -> Any:

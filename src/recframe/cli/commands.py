@@ -25,6 +25,7 @@ from recframe.cli.calls import (
     HISTORY,
     OUTPUTS,
     PAGE,
+    PUBLISHED,
     command,
     command_of,
 )
@@ -159,7 +160,7 @@ def _history(history: str, since: datetime, **options: Any) -> None:
 def _changes(history: str, since: datetime, *, changed: bool, **options: Any) -> None:
     """Show the numbers of a history with what changed, or write the page of them."""
     is_page = (options["output"] or "").endswith(PAGE)
-    check_output(options, also=PAGE)
+    check_output(options, also=[PAGE])
     how = {"window": options["window"], "level": options["level"]}
     with reading({}):
         found: Any = rf.dashboard(history, **how) if is_page else rf.changes(history, **how)
@@ -217,9 +218,9 @@ def _demo(save: Path | None, **options: Any) -> None:
         f"train on, {simulation.truth.height:,} held out as the truth.\n\n{simulated.python_lines(**options)}"
     )
     answers = [*simulated.answers(simulation)]
-    for answer in answers:
-        say(f"{answer.question}\n{answer.line}\n")
-        print_frame(answer.frame)
+    for question, line, frame in answers:
+        say(f"{question}\n{line}\n")
+        print_frame(frame)
         say("")
     if save is not None:
         try:
@@ -233,7 +234,7 @@ def _demo(save: Path | None, **options: Any) -> None:
             f"recframe evaluate {place}/recs.parquet {place}/truth.parquet \\\n"
             f"    --model model --users {place}/users.parquet --by activity -m ndcg@10\n"
         )
-    say(simulated.conclusion(answers[0].frame))
+    say(simulated.conclusion(answers[0][-1]))
 
 
 SINCE = (
@@ -255,7 +256,9 @@ METHODS = (
         "'recs/*.parquet' truth.parquet --model model \\\n      --users users.csv --by country",
         "r.txt t.txt --separator tab \\\n      --header recs=user,item,rank --header truth=user,item",
         "judged.parquet -m ndcg,recall -k 5,10,20 -o table.md",
+        "recs.parquet truth.parquet --model model -o paper.tex",
         show=give,
+        also=PUBLISHED,
     ),
     command_of(
         rf.Rec.audit,
@@ -308,6 +311,7 @@ METHODS = (
             )
         ],
         more=(),
+        also=[PAGE],
     ),
     command_of(
         rf.Rec.track,

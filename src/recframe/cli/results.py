@@ -10,7 +10,8 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
-from recframe.charts.table import plain
+from recframe.charts.formatting import counted
+from recframe.charts.table import Table, plain
 from recframe.cli import files
 from recframe.cli.output import Options, put, say
 from recframe.cli.tables import cells_of, print_frame
@@ -54,14 +55,13 @@ FORMATS: dict[str, Callable[[pl.DataFrame, BinaryIO], object]] = {
 """Functions that write a result, by the names of formats, which are endings of files too."""
 
 
-def check_output(options: Options, inputs: Iterable[str] = (), also: str = "") -> None:
-    """Say before any work is done that a result cannot be written, or would overwrite an input; `also` is an ending."""
+def check_output(options: Options, inputs: Iterable[str] = (), also: Iterable[str] = ()) -> None:
+    """Say before any work is done that a result cannot be written, or would overwrite an input; `also` are endings."""
     path = options["output"]
     if path is None or path == STDOUT:
         return
     known = [f".{name}" for name in FORMATS] if "form" in options else []
-    if also:
-        known.append(also)
+    known += also
     ending = Path(path).suffix.lower()
     if options.get("form") is None and ending not in known:
         msg = f"cannot write {path!r}: {wrong_ending(ending)}; known are {', '.join(known)}"
@@ -106,5 +106,16 @@ def write(frame: pl.DataFrame, path: str, form: str | None = None) -> None:
     """Write a result in the format of the path's ending, or in another."""
     fill = FORMATS[form or Path(path).suffix.lower()[1:]]
     atomic_write.write(path, partial(fill, frame))
-    rows = "1 row" if frame.height == 1 else f"{frame.height} rows"
-    say(f"wrote {path} ({rows})", err=True)
+    _say_written(path, frame.height)
+
+
+def publish(table: Table, options: Options) -> None:
+    """Write a table to publish, in the form that its path's ending names."""
+    path = options["output"]
+    table.save(path)
+    _say_written(path, len(table.rows))
+
+
+def _say_written(path: str, n_rows: int) -> None:
+    """Say what was written."""
+    say(f"wrote {path} ({counted(n_rows, 'row')})", err=True)
