@@ -137,22 +137,37 @@ def without_order(metric: str, ties: str, reason: object) -> RecframeError:
 
 
 _is_silent: ContextVar[bool] = ContextVar("is_silent", default=False)
+_given: ContextVar[set[str] | frozenset[str]] = ContextVar("given", default=frozenset())
+"""Warnings that were given, where each is to be given once."""
 
 
 @contextmanager
-def silent(*, be: bool = True) -> Iterator[None]:
+def silent() -> Iterator[None]:
     """Warn of nothing within a context, such as a call that is made once more."""
-    token = _is_silent.set(be)
+    token = _is_silent.set(True)
     try:
         yield
     finally:
         _is_silent.reset(token)
 
 
+@contextmanager
+def warned_once() -> Iterator[None]:
+    """Let several calls inside give a warning once."""
+    token = _given.set(set())
+    try:
+        yield
+    finally:
+        _given.reset(token)
+
+
 def warn(message: str) -> None:
     """Warn at the line that called recframe, however deep inside it this is."""
-    if _is_silent.get():
+    given = _given.get()
+    if _is_silent.get() or message in given:
         return
+    if isinstance(given, set):
+        given.add(message)
     # in the form that code objects have; a cached property calls us by a function of functools
     here = (os.path.dirname(__file__) + os.sep, functools.__file__)  # noqa: PTH120
     level, frame = 1, sys._getframe()  # noqa: SLF001  the documented way to see one's callers without reading their files

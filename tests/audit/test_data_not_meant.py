@@ -454,7 +454,10 @@ RIGHT: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
             "weight": "w",
         },
     ),
-    "lists alone": (RECS.filter(pl.col("user") < 15), {"truth": TRUTH, "metric": "coverage@5"}),
+    "lists alone": (
+        RECS.filter(pl.col("user") < 15),
+        {"truth": TRUTH, "items": RECS.select("item").unique(), "metric": "coverage@5"},
+    ),
     "large weights": (RECS, {"truth": TRUTH, "users": USERS.with_columns(w=1e60), "weight": "w"}),
     "a few rows of all kinds of oddness": (
         pl.DataFrame(

@@ -164,7 +164,7 @@ def test_an_unknown_word_over_lists_says_which_there_are(monkeypatch):
 
 
 def test_explain_says_what_a_metric_over_lists_means():
-    text = rf.explain("novelty@10").text
+    text = " ".join(rf.explain("novelty@10").text.split())
 
     assert "self-information" in text
     assert "Only ranks up to 10 count." in text

@@ -15,6 +15,8 @@ from recframe.frames.rows.joins import AS_EVER
 from recframe.readers.ids import has_a_score, in_own_dtype
 
 PLACE = "place in the list"
+LONGEST, UNSEEN = 60, r"[\p{C}\p{Zl}\p{Zp}]"
+"""Letters of a text in a message, and those that nobody sees."""
 
 
 def exploded(frame: Any, context: Context, number: str) -> Any:
@@ -36,7 +38,7 @@ def exploded(frame: Any, context: Context, number: str) -> Any:
     rows = rows.with_columns(_places(*lists)).filter(pl.col(PLACE).list.len() > 0)
     long = rows.explode(*lists, PLACE, **AS_EVER)
     for name in lists[1:]:
-        long = long.with_columns(pl.col(name).cast(pl.Float64)).filter(has_a_score(name))
+        long = long.with_columns(_number(name, schema[name])).filter(has_a_score(name))
     # NOTE: a source gives users back in the dtype they had, whatever it is inside the plan
     ids = [user, lists[0]] if sources[user] is None else lists[:1]
     schema = long.collect_schema()
@@ -100,6 +102,16 @@ def _lists(name: str, dtype: pl.DataType) -> pl.Expr:
         )
         raise ColumnError(msg)
     return pl.col(name).cast(pl.List(inner))
+
+
+def _number(name: str, lists: pl.DataType) -> pl.Expr:
+    """Return the numbers of lists; fails where a text is none."""
+    given, number = pl.col(name), pl.col(name).cast(pl.Float64, strict=False)
+    if getattr(lists, "inner", None) != pl.String:
+        return given.cast(pl.Float64)
+    text = given.str.slice(0, LONGEST).str.replace_all(UNSEEN, "?")
+    message = worded(f"column {name!r} has the text ", text, "; give numbers, pl.List(pl.Float64)")
+    return number + fails_if(number.is_null() & given.is_not_null(), message)
 
 
 def _places(item: str, *numbers: str) -> pl.Expr:

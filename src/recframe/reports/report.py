@@ -12,7 +12,14 @@ import recframe
 from recframe.charts.formatting import counted
 from recframe.charts.long_format import Result, noun_of
 from recframe.charts.themes import MOST_COLOURED
-from recframe.errors import DataError, RecframeError, RecframeWarning, shown, suggestion
+from recframe.errors import (
+    DataError,
+    RecframeError,
+    RecframeWarning,
+    shown,
+    suggestion,
+    warned_once,
+)
 from recframe.profiles import explanation
 from recframe.reports.cases import Cases
 from recframe.reports.cases import cases as cases_of
@@ -37,8 +44,9 @@ def report(rec: Any, columns: Sequence[Any], title: str, only: Sequence[str], **
             close = suggestion(name, SECTIONS) or f"; there are {', '.join(SECTIONS)}"
             raise RecframeError(f"sections={shown(name)} is no section of a report{close}")
     facts, notes = Facts(rec, columns, **asked), list[str]()
-    facts.stop = _stop(facts)
-    sections = [_made(facts, name, notes) for name in only or SECTIONS]
+    with warned_once():
+        facts.stop = _stop(facts)
+        sections = [_made(facts, name, notes) for name in only or SECTIONS]
     sections.append(Section("notes", "Notes", "", [Text([notes])]) if notes else None)
     day, data = datetime.now().astimezone(), fingerprint(facts.inputs)
     footer = f"Made by recframe {recframe.__version__} on {day.day} {day:%B %Y}, of the data with the fingerprint {data}."
