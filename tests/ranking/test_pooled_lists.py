@@ -30,6 +30,10 @@ SCENES = {
     "no column": (TWICE, TRUTH, {}, "model='...'"),
     "a column of models": (TWICE.with_columns(model=PART), TRUTH, {}, "model='model'"),
     "a model is bound": (TWICE.with_columns(model=PART), TRUTH, {"model": "model"}, None),
+    "one of two models": (
+        pl.concat([TWICE.with_columns(model=pl.lit("a")), lists(range(1, 7), model=pl.lit("b"))]),
+        *(TRUTH, {"model": "model"}, "training='...'"),
+    ),
     "trainings": (TWICE.with_columns(seed=PART), TRUTH, {}, "training='seed'"),
     "weeks of both": (TWICE.with_columns(week=PART), TRUTH.with_columns(week=0), {}, "by='week'"),
     "1224": (lists([1, 2, 2, 4, 5, 5]), TRUTH, {}, None),

@@ -163,12 +163,12 @@ def check_lists(inputs: Inputs) -> Inputs:
     lists = inputs.given.get("recommendations")
     if inputs.scored or (lists is not None and _have_each_rank_once(inputs, lists)):
         return inputs
-    several = pooled(inputs)
     are_most = 2 * pl.col("several").sum() > pl.len()
     if inputs.all_users is not None:
         are_most &= pl.len() >= FEWEST_OF_A_BUCKET
     message = POOLED.format(told_apart(inputs), Given("score", "..."))
-    check = several.select(check=fails_whole_if(are_most, message))
+    each = pooled(inputs).group_by(inputs.model or pl.lit(0)).agg(are_most=are_most)
+    check = each.select(check=fails_whole_if(pl.col("are_most").any(), message))
     if lists is None:
         return replace(inputs, checks=(*inputs.checks, check))
     run_by_size(check, len(lists))
@@ -260,11 +260,13 @@ def told_apart(inputs: Inputs) -> str:
     """Return what to write with the columns that may tell lists apart; a judged frame is the truth too."""
     labels = unbound_labels(inputs.sides["recommendations"], inputs.segments)
     of_both, trainings = _of_both(inputs), [*filter(names_trainings, labels)]
-    names_models = inputs.context.names["model"] in [*labels, *inputs.model]
+    names_models = inputs.context.names["model"] in labels
     if of_both:
         option = "by"
     elif trainings:
         option = "training"
+    elif inputs.model:
+        option = "by" if labels else "training"
     else:
         option = "by" if labels and inputs.truth is None and not names_models else "model"
     names = of_both or trainings or labels or ["..."]
