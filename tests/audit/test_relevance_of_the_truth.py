@@ -133,6 +133,12 @@ def test_every_call_warns_once(name: str):
     assert told(lambda: CALLS[name](rec(relevance=False))) == []
 
 
+@pytest.mark.parametrize("name", ["table", "report", "plot.curve"])
+def test_what_collects_lazy_frames_warns_of_them(name: str):
+    rec = MODELS.lazy().rec(TRUTH.lazy(), users=USERS.lazy(), model="model")
+    assert ["column 'clicked'" in words for words in told(lambda: CALLS[name](rec))] == [True]
+
+
 def test_a_plan_reads_nothing():
     n_scans = []
 

@@ -451,6 +451,6 @@ def _run(plan: Plan, whole: Plan, scans: Scans, items: Mapping[str, pl.DataFrame
 def _shown(rec: Any, whole: Plan, result: pl.DataFrame) -> Any:
     """Return a result as a frame of the caller's kind, after warnings of what it shows."""
     kind, (sources, seen, columns) = rec._kind, whole.shown  # noqa: SLF001  a Rec's own
-    if seen is not None and kind.is_shown:
+    if seen is not None:
         seen(result, stream)
     return (kind.results or kind).in_kind(chosen(result, columns), sources)

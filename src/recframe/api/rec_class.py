@@ -30,7 +30,7 @@ from recframe.evaluation.segments import SUPPORT, n_keys
 from recframe.evaluation.user_values import HeldValues
 from recframe.frames.by_expressions import Made
 from recframe.frames.inputs import Inputs, read
-from recframe.frames.kinds.kind import Kind, in_polars, with_results_of_polars
+from recframe.frames.kinds.kind import Kind, with_results_of_polars
 from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.options import Context, Folds, Options, size_of
 from recframe.metrics.language import registry
@@ -359,10 +359,6 @@ class Rec(Methods[F], Answers[F]):
         bound._context, bound._answers = context, self._answers
         return bound
 
-    def _collected(self) -> Rec[pl.DataFrame]:
-        """Return the same with results that are collected frames of Polars."""
-        return self._answering(with_results_of_polars)
-
     def _split(self, labels: Any, folds: Folds | None, bounds: Sequence[str]) -> Rec[F]:
         """Return the same over the folds of a split, with models that are bounds and no candidates."""
         of_split = {"split": labels, "folds": folds, "bounds": tuple(bounds)}
@@ -376,15 +372,9 @@ class Rec(Methods[F], Answers[F]):
 
     def _in_polars(self) -> Rec[pl.DataFrame]:
         """Return the same with answers that are collected frames of Polars, whatever the kind of the frame."""
-        return self._answering(in_polars, self._held)
-
-    def _answering(
-        self, answers: Callable[[Kind], Kind], held: HeldValues | None = None
-    ) -> Rec[Any]:
-        """Return the same with results of another kind."""
         bound: Any = self._with(self._context)
-        bound._answers, bound._held = answers, held  # noqa: SLF001  of this class
-        rec: Rec[Any] = bound
+        bound._answers, bound._held = with_results_of_polars, self._held  # noqa: SLF001  of this class
+        rec: Rec[pl.DataFrame] = bound
         return rec
 
     def _inputs(self, by: By, metrics: Sequence[Metric[...]] | None = None) -> Inputs:

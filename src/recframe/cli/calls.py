@@ -149,7 +149,7 @@ def called(method: Callable[..., Any], rec: Any, options: Options, *first: Any, 
         first = tuple(options["metrics"] or DEFAULT_METRICS)
         if not options["metrics"] and options["k"] is None:
             arguments["k"] = DEFAULT_K
-    answers = rec._collected()  # noqa: SLF001  tables of Polars, whatever was scanned
+    answers = rec._in_polars()  # noqa: SLF001  tables of Polars, whatever was scanned
     call = getattr(answers, method.__name__)
     return call(*first, **arguments)
 

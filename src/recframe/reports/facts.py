@@ -63,7 +63,7 @@ class Facts:
 
     def __post_init__(self) -> None:
         """Note what is asked, and the names of the models."""
-        self.plain = self.whole._candidates()._collected()  # noqa: SLF001  the methods of this room
+        self.plain = self.whole._candidates()._in_polars()  # noqa: SLF001  the methods of this room
         self.inputs: Inputs = self.plain._inputs(None, self.metrics)  # noqa: SLF001
         self.rec = self._holding()
         self.names: Names = models_of(self.plain)
@@ -75,7 +75,7 @@ class Facts:
 
     def _holding(self) -> Any:
         """Return the same `rec` with users' values of all that is drawn collected."""
-        rec = self.whole._candidates()._collected()  # noqa: SLF001
+        rec = self.whole._candidates()._in_polars()  # noqa: SLF001
         if self.inputs.folds is not None:  # whose values are of each fold
             return rec
         conventions = under_profile.asked(self.inputs.context, self.metrics)
@@ -154,7 +154,7 @@ class Facts:
         names = self.whole._context.bounds  # noqa: SLF001
         if not names:
             return ""
-        whole, bounds = self.whole._collected(), {*map(text_of, names)}  # noqa: SLF001
+        whole, bounds = self.whole._in_polars(), {*map(text_of, names)}  # noqa: SLF001
         rows = named(whole, whole.evaluate(self.metrics[0], tidy=True)).data.to_dicts()
         values = [f"{row['model']} {row['value']:.3f}" for row in rows if row["model"] in bounds]
         return f"Bounds of {self.metrics[0]}, which are no candidates: {', '.join(values)}."

@@ -70,8 +70,6 @@ class Kind:
     """Whether nothing of the frame is at hand before a plan runs."""
     collects = True
     """Whether results are collected."""
-    is_shown = True
-    """Whether results that were collected are shown to what warns of them."""
     index_names: Sequence[object] = ()
     """The names of an index, which are no columns."""
     results: Kind | None = None
@@ -161,7 +159,7 @@ class Kind:
         if not self.collects:
             return chosen(plan, columns)
         result = self.run(plan)
-        if seen is not None and self.is_shown:
+        if seen is not None:
             seen(result, self.run)
         return (self.results or self).in_kind(chosen(result, columns), sources)
 
@@ -288,11 +286,4 @@ def with_results_of_polars(kind: Kind) -> Kind:
     """Return a kind whose results are collected frames of Polars."""
     found = copy(kind)
     found.results, found.collects = EagerKind(()), True
-    return found
-
-
-def in_polars(kind: Kind) -> Kind:
-    """Return a kind whose results are collected frames of Polars, such as charts read; of a LazyFrame's nobody is warned."""
-    found = with_results_of_polars(kind)
-    found.is_shown = not kind.is_lazy
     return found
