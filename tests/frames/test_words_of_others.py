@@ -26,6 +26,8 @@ CALLS = {
         "rec.summarize() has no option 'test'. It has k, by, level, cluster"),
     "an argument of another library": (lambda make: make(RECS).rec(make(TRUTH)).evaluate("mrr", top_k=3),
         "rec.evaluate() has no option 'top_k', which is k= here; write k=3"),
+    "metrics by name": (lambda make: make(RECS).rec(make(TRUTH)).evaluate(metrics=["mrr"]),
+        "metrics are named by position: evaluate('mrr', ...)"),
     "ids of two columns": (lambda make: make(RECS).rec(make(TRUTH), user=["user", "step"]).mrr(),
         "make one column of them in each frame: frame.with_columns(user=pl.struct('user', 'step'))"),
     "scores of two models": (lambda make: make(RECS).rec(make(TRUTH), score=["als", "bpr"]),

@@ -68,6 +68,9 @@ def _written(name: str, value: Any, named: Collection[str], call: str) -> str:
     if own in OPTIONS and (own == name or own not in SIDES or is_side(value)):
         given = own if own in SIDES else "..."
         return f"which is bound first: frame.rec({own}={given}).{call}(...)"
+    if name in {"metric", "metrics"} and call:
+        metric = next(iter(registry.each([value])), "ndcg")
+        return f"since metrics are named by position: {call}({shown(metric)}, ...)"
     return ""
 
 
