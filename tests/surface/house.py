@@ -23,8 +23,8 @@ WALKS = {
 }
 """First calls, each made in a fresh process, on 60 judged rows or on those of two models."""
 BOUNDS = {
-    "nodes": 285_758,
-    "lines": 39_471,
+    "nodes": 285_701,
+    "lines": 39_457,
     "files": 213,
     "files_out_of_size": 32,
     "nodes_a_line": 7.24,
@@ -35,9 +35,9 @@ BOUNDS = {
     "ndcg_changes": 284,
     "compare_files": 55,
     "compare_functions": 566,
-    "compare_calls": 1_263,
+    "compare_calls": 1_264,
     "compare_changes": 465,
-    "lines_of_tests": 49_380,
+    "lines_of_tests": 49_388,
 }
 """The largest value that each count may have."""
 

@@ -33,6 +33,8 @@ from recframe.profiles.switches import (
 T = TypeVar("T")
 WIDTH = 80
 TEXTS = ("switch", "from", "to")
+AFTER = "value after switch {}"
+"""Name of a value inside the plan."""
 COLUMNS = (*TEXTS, "contribution", "value")
 NOT_OF_RELEVANCE = {"listed_rank", "whole_rank", "listed_judged", "cut_rank"}
 """Columns of metrics over users that no relevance changes."""
@@ -139,7 +141,7 @@ class Question:
             (policies if name in POLICIES else parameters)[name] = new
             found.append(Convention(replace(old.context, **policies), old.metric(**parameters)))
         return [
-            replace(one, metric=replace(one.metric, label=f"value {place}"))
+            replace(one, metric=replace(one.metric, label=AFTER.format(place)))
             for place, one in enumerate(found)
         ]
 
@@ -187,7 +189,7 @@ class Question:
 def _step(place: int, name: str, old: Any, new: Any) -> dict[str, pl.Expr]:
     """Return the row of a switch, or of the start."""
     texts = zip(TEXTS, (name, str(old), str(new)), strict=True)
-    value, before = pl.col(f"value {place}"), pl.col(f"value {max(place - 1, 0)}")
+    value, before = (pl.col(AFTER.format(one)) for one in (place, max(place - 1, 0)))
     row = {title: pl.lit(text) for title, text in texts}
     return {**row, "contribution": value - before, "value": value}
 
