@@ -22,12 +22,17 @@ def pages() -> dict[str, str]:
     """Return the page."""
     commands = public_api.commands()
     rows = [
-        (f"[{code(f'recframe {name}')}](#recframe-{name})", one.get_short_help_str(200))
+        (f"[{code(f'recframe {name}')}](#{_anchor(name)})", one.get_short_help_str(200))
         for name, one in commands.items()
     ]
     helped = [_command(f"recframe {name}", one) for name, one in commands.items()]
     parts = [ABOUT, table(["command", "what it does"], rows), *helped]
     return {"reference/command_line.md": "\n\n".join(parts) + "\n"}
+
+
+def _anchor(name: str) -> str:
+    """Return the anchor of a command's heading."""
+    return f"recframe-{name}".replace(" ", "-")
 
 
 def _command(name: str, command: click.Command) -> str:
