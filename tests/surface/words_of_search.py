@@ -2,7 +2,7 @@
 
 FIRST = {
     "which metric": "which_metric.html",
-    "leave one out": "questions.html",
+    "leave one out": "reference/split/leave_one_out.html",
     "kaggle": "from/kaggle.html",
     "submission": "from/kaggle.html",
     "implicit feedback": "questions.html",
