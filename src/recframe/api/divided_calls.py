@@ -1,4 +1,4 @@
-"""Calls whose plan runs over some users at a time: what they read, and their results."""
+"""Calls whose plan runs over some users at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames that are read in several scans, each of some users, within a bound on memory."""
+"""Scans of some users each, within a bound on memory."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Rows sent to the buckets of their users, and the sums that come back, both as bytes in few columns.
+"""Rows on their way to buckets, and sums on their way back.
 
-An engine that holds rows one by one then moves, sorts and copies a handful of them for each half a million. What comes in for
-a bucket is one table, or, where it is more than was expected, one table after the other, of some users each. What comes back
-is a row for each kind of sums, whose dtypes an engine need not have.
+Both are bytes in few columns. An engine that holds rows one by one then moves, sorts and copies a handful of them for each
+half a million. What comes in for a bucket is one table, or, where it is more than was expected, one table after the other, of
+some users each. What comes back is a row for each kind of sums, whose dtypes an engine need not have.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""One lazy plan of a call over frames that are filled in when it runs, cut where sums of users add up.
+"""Lazy plan of a call, cut where sums of users add up.
 
-It is made of the schemas of the frames. It is what is kept for small repeated calls, what an engine runs over each bucket of
-users, what an accumulator adds batches to, and what a bound on memory runs over each scan:
+It is made of the schemas of its frames, whose rows are filled in when it runs. It is what is kept for small repeated calls,
+what an engine runs over each bucket of users, what an accumulator adds batches to, and what a bound on memory runs over each
+scan:
 
     for step in plan.steps:
         plan.take(step, step.added([plan.part(rows_of_some_users, step) for ...]))
@@ -266,7 +267,7 @@ class Plan:
 
 
 class Shown(NamedTuple):
-    """What shows the result of a call as the caller's kind of frame."""
+    """The form of a call's result in the caller's kind of frame."""
 
     sources: Sources
     seen: Seen | None

@@ -1,4 +1,4 @@
-"""Interface to engines that run a call in buckets of users, and to the sums of all users.
+"""Interface to engines and to the sums of all users.
 
 A call is one lazy plan with holes (`evaluation/plan.py`), cut where sums of users add up. Its schemas tell which columns are
 read and what sums there are. A worker builds the same plan from the call and the schemas, fills in the rows of a bucket, and
