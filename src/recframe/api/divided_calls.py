@@ -20,7 +20,7 @@ from recframe.evaluation.recorder import LISTED
 from recframe.evaluation.required_columns import needs_of
 from recframe.frames.collecting import stream, stream_all
 from recframe.frames.hints import Given, Hint, in_words, words
-from recframe.frames.kinds.engine import Engine, Frames, Routed
+from recframe.frames.kinds.engine import Engine, Frames, Routed, columns_of
 from recframe.frames.kinds.kind import Kind, chosen, with_results_of_polars
 from recframe.frames.kinds.lookup import collected, is_frame, kind_for
 from recframe.frames.options import SIDES, Context, NamedFrame, is_side
@@ -33,6 +33,8 @@ from recframe.statistics.requirements import Requirement, metrics_of, required
 
 LISTS = "recommendations"
 WITHOUT_METRICS = ("judge", "audit")
+GATE = "_states"
+"""Method that makes the result of `require`, which is checked on the driver."""
 OF_ROWS = ("judge",)
 """Methods whose results have rows of users."""
 OF_OTHERS = {Level.IN_ALL, Level.EVERYWHERE, Level.ALONG_ALL}
@@ -148,12 +150,6 @@ class Question:
         schema = self.schemas[name]
         return pl.Schema({one: schema[one] for one in columns})
 
-    def columns(self, name: str, columns: Iterable[str]) -> pl.LazyFrame:
-        """Return columns of a frame of this process by their places, since names such as "^.*$" are patterns to Polars."""
-        frame: pl.LazyFrame = self.frames[name]
-        names = frame.collect_schema().names()
-        return frame.select(pl.nth([names.index(column) for column in columns]))
-
     def in_full(self, schemas: Mapping[str, Mapping[str, pl.DataType]]) -> dict[str, pl.DataFrame]:
         """Return the columns that are read of the frames that every part of the users has in full."""
         return {name: self._whole(name, schemas[name]) for name in WHOLE & {*schemas}}
@@ -164,7 +160,7 @@ class Question:
         if self.engine is not None and self._is_there(name):
             rows = self.engine.read(self.frames[name], [*schema])
         else:
-            rows = stream(self.columns(name, schema))
+            rows = stream(columns_of(self.frames[name], schema))
         # column by column, since names may be patterns to Polars
         return pl.DataFrame([one.cast(schema[one.name]) for one in rows])
 
@@ -175,13 +171,10 @@ class Question:
         if isinstance(self.context.reference, str):
             del none["reference"]
         own = {one.name: one.definition for one in self.metrics if not one.definition.builtin}
-        options = {name: _sent(one) for name, one in self.options.items()}
-        if self.method == "require":  # whose result is checked where it is made
-            options["raises"] = False
         return Call(
             self.method,
             tuple(map(_sent, self.arguments)),
-            options,
+            {name: _sent(one) for name, one in self.options.items()},
             replace(self.context, memory=None, **none),
             {name: side.names for name, side in self.sides.items()},
             tuple(own.values()),
@@ -193,7 +186,7 @@ class Question:
         """The metrics of the call."""
         if self.method in WITHOUT_METRICS:
             return []
-        if self.method == "require":
+        if self.method == GATE:
             return metrics_of(required(self.arguments, self.options.get("k")))
         return registry.asked(registry.each(self.arguments), self.options.get("k"))
 
@@ -373,7 +366,7 @@ def on_engine(rec: Any, method: str, arguments: tuple[Any, ...], options: Mappin
     schemas = question.read_by(plan)
     task = Task(question.call, schemas, question.in_full(schemas), keeps_users=keeps)
     plan.fill(task.filled)
-    for step in (one for several in plan.steps for one in _apart(plan, several)):
+    for step in plan.steps:
         if not step.places:
             schema = chosen(plan.result, plan.shown.columns).collect_schema()
             return engine.rows(frame, _routed(question, step, schemas), task.rows, schema)
@@ -382,11 +375,6 @@ def on_engine(rec: Any, method: str, arguments: tuple[Any, ...], options: Mappin
         known = zip(step.places, sums, strict=True)
         task = replace(task, filled={**task.filled, **{sums_at(at): one for at, one in known}})
     return engine.give(frame, chosen(plan.finish(), plan.shown.columns))
-
-
-def _apart(plan: Plan, step: Step) -> list[Step]:
-    """Return steps of which those of keys have the keys of few frames, which are read where they lie."""
-    return [plan.step([place]) for place in step.places] if step.are_keys else [step]
 
 
 def _routed(question: Question, step: Step, schemas: Mapping[str, pl.Schema]) -> dict[str, Routed]:
@@ -404,11 +392,10 @@ def _sums(question: Question, engine: Engine, step: Step, task: Task) -> list[pl
         )
         raise NeedsAllUsersError(msg)
     routed, how = _routed(question, step, task.schemas), [one.how for one in step.sums]
-    in_place = step.are_keys and len(routed) == 1
-    if in_place:  # keys may stand behind the largest cut-off
+    if step.are_keys:  # which may stand behind the largest cut-off
         routed = {name: replace(one, most=None) for name, one in routed.items()}
     frame = question.rec._frame  # noqa: SLF001  a Rec's own
-    parts = engine.sums(frame, routed, task.sums, how, where_they_lie=in_place) if routed else []
+    parts = engine.sums(frame, routed, task.sums, how) if routed else []
     return step.added(parts or [task.sums({})])
 
 

@@ -140,6 +140,26 @@ class Gates(Generic[F]):
         │ mrr >= 0.7  ┆ open  ┆ 0.75  ┆ -0.044785      ┆ 100     │
         └─────────────┴───────┴───────┴────────────────┴─────────┘
         """
+        asked = {"k": k, "by": by, "last": last, "models": models, "cluster": cluster}
+        result = self._states(*requirements, **asked, level=level, min_users=min_users)
+        if not raises:
+            return result
+        rows = collected(result)
+        check(rows, strict=strict, min_users=min_users)
+        rec: Any = self
+        return rows if rec._kind.is_lazy else result  # noqa: SLF001  the methods of this room are those of a Rec
+
+    def _states(
+        self,
+        *requirements: Required,
+        k: Cutoffs,
+        by: By,
+        last: Any,
+        models: Any,
+        cluster: str | None,
+        **how: Any,
+    ) -> Any:
+        """Return the states of requirements as a frame of the kind that came in."""
         needed = required(requirements, k)
         given = models if isinstance(models, list | tuple) else [models]
         names = None if models is None else [*map(text_of, given)]
@@ -147,12 +167,7 @@ class Gates(Generic[F]):
         rec = self._candidates(*mentioned)  # type: ignore[attr-defined]  # of a Rec
         of = question(rec, metrics_of(needed), None, by, cluster)
         asked = asked_of(needed, of.decimals, has_last=last is not None)
-        result = _judged(of, asked, names, last, level=level, min_users=min_users)
-        if not raises:
-            return result
-        rows = collected(result)
-        check(rows, strict=strict, min_users=min_users)
-        return rows if of.kind.is_lazy else result
+        return _judged(of, asked, names, last, **how)
 
 
 def _judged(
