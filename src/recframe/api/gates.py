@@ -10,7 +10,7 @@ import polars as pl
 from recframe.api import argument_errors
 from recframe.api.bound_metric import By, Cutoffs, F
 from recframe.api.previous_results import earlier_rows, with_earlier
-from recframe.api.request import Question, check_pairs, question, with_notes
+from recframe.api.request import Question, check_pairs, question
 from recframe.errors import DataError, RecframeError
 from recframe.frames.dtypes import as_text, text_of
 from recframe.frames.hints import Either, bind
@@ -197,10 +197,8 @@ def _judged(
         rows = rows if models is None else _of_models(rows, models, asked)
         return states(rows, [*keys], asked, metrics, level=level, min_users=min_users)
 
-    by: dict[str, Any] = {key: dtypes[key] for key in keys}
-    schema = pl.Schema(by | {"metric": pl.String} | COLUMNS)
-    plan = with_notes(of.kind.applied(sums, finished, schema), of.notes)
-    return of.given(plan, keys, ["metric", *COLUMNS], [*COLUMNS])
+    columns = {"metric": pl.String, **COLUMNS}
+    return of.result(sums, finished, keys, columns, notes=of.notes, hidden=["metric"])
 
 
 def _sums(of: Question, asked: pl.DataFrame, metrics: Mapping[int, Metric[...]]) -> pl.LazyFrame:
