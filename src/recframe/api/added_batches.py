@@ -251,24 +251,14 @@ class Accumulator:
             if [one.schema for one in sums] != of.schemas:
                 msg = f"the states have sums of different dtypes; {LIKE_THE_FIRST}"
                 raise ColumnError(msg)
-            models = self._known(models, both=True)
-            of.plan.take(of.models, models)
-            self._add(of, models, sums, self._new({*state["users"]}))
+            known = self._known(models, both=True)
+            of.plan.take(of.models, known)
+            self._add(of, known, sums, self._new({*state["users"]}))
             self.n_batches += state["n_batches"]
         return self
 
     def __repr__(self) -> str:
         return f"Accumulator({', '.join(map(str, self.metrics))}; {self.n_batches:,} batches)"
-
-    def __getstate__(self) -> dict[str, Any]:
-        of_call = (self.metrics, self._by, self._context, self._checks_users)
-        return {"call": of_call, "state": self.state(), "kind": self._kind}
-
-    def __setstate__(self, held_state: dict[str, Any]) -> None:
-        metrics, by, context, check_users = held_state["call"]
-        self.__init__(metrics, by, context, check_users=check_users)  # type: ignore[misc]
-        self.merge(held_state["state"])
-        self._kind = held_state["kind"]
 
     @cached_property
     def _said(self) -> dict[str, Any]:
@@ -445,6 +435,8 @@ def _names_of(question: Question) -> dict[str, dict[str, Any]]:
 
 def _rows(question: Question, name: str, columns: Sequence[str]) -> pl.DataFrame:
     """Return columns of a frame."""
+    if not columns:
+        return pl.DataFrame()
     rows, kind = columns_of(question.frames[name], columns), question.sides[name].kind
     return stream(rows) if kind.is_lazy else run_by_size(rows, kind.size)
 
@@ -477,10 +469,8 @@ def _digest(side: NamedFrame, context: Context) -> str:
         for role in ("user", "item")
         if names[role] in side.frame.columns
     )
-    hashes = ids.hash_rows(seed=1)
-    # of 32 bits each, whose sums are exact
-    parts = [int((hashes % 2**32).sum()), int((hashes // 2**32).sum())]
-    return f"{len(ids)} {parts[0]:x} {parts[1]:x}"
+    # of 128 bits, so that the sum is exact
+    return f"{len(ids)} {ids.hash_rows(seed=1).cast(pl.Int128).sum():x}"
 
 
 def _packed(rows: pl.DataFrame) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -19,7 +19,7 @@ from recframe.evaluation.plan import WHOLE, Part, Plan, Step, sums_at
 from recframe.evaluation.recorder import LISTED
 from recframe.evaluation.required_columns import needs_of
 from recframe.frames.collecting import stream, stream_all
-from recframe.frames.hints import Given, Hint, in_words, words
+from recframe.frames.hints import Given
 from recframe.frames.kinds.engine import Engine, Frames, Routed, columns_of
 from recframe.frames.kinds.kind import Kind, chosen, with_results_of_polars
 from recframe.frames.kinds.lookup import collected, is_frame, kind_for
@@ -53,8 +53,6 @@ class Call:
     """Side frames' own column names."""
     own: tuple[Definition, ...]
     """Users' own metrics in the call."""
-    words: Callable[[Hint], str]
-    """Function that words hints in messages as on the driver."""
 
     def planned(self, plan: Plan, kinds: Mapping[str, Kind] | None = None) -> Plan:
         """Return a plan with the result of the call, whose columns are made like those of their frames' kinds."""
@@ -69,7 +67,7 @@ class Call:
         }
         rec: Rec[Any] = Rec(given[LISTS])
         bound = rec._with(replace(self.context, **sides))  # noqa: SLF001  a call's own frames
-        with in_words(self.words), silent():
+        with silent():
             plan.result = getattr(bound, self.method)(*self.arguments, **self.options)
         return plan
 
@@ -98,19 +96,14 @@ class Question:
     @cached_property
     def frames(self) -> dict[str, Any]:
         """The frames of the engine, and those of this process as plans, with all of their columns."""
-        return {name: self._frame(side) for name, side in self.sides.items()}
-
-    def _frame(self, side: Side) -> Any:
-        engine, other = self.engine, side.kind.engine
-        if engine is None or other is None:
-            return _lazy(side)
-        if other.name != engine.name:
-            msg = (
-                f"the lists are a frame of {engine.name}, and a side frame of {other.name}; give both as frames of one "
-                "engine"
-            )
+        engines = {side.kind.engine.name for side in self.sides.values() if side.kind.engine}
+        if len(engines) > 1:
+            msg = f"the lists and a side frame are of several engines, {' and '.join(engines)}; give frames of one"
             raise RecframeError(msg)
-        return side.kind.frame
+        return {
+            name: side.kind.frame if self._is_there(name) else _lazy(side)
+            for name, side in self.sides.items()
+        }
 
     @cached_property
     def schemas(self) -> dict[str, pl.Schema]:
@@ -125,7 +118,7 @@ class Question:
 
     def _is_there(self, name: str) -> bool:
         """Return whether a frame is the engine's, and none of this process."""
-        return self.sides[name].kind.engine is not None
+        return self.engine is not None and self.sides[name].kind.engine is not None
 
     def plan(self, *, keeps_users: bool = False, in_one_round: bool = False) -> Plan:
         """Return the plan of the call over the columns that it reads, which a first plan tells."""
@@ -144,25 +137,25 @@ class Question:
 
     def read_by(self, plan: Plan) -> dict[str, pl.Schema]:
         """Return the columns of the frames that a plan reads."""
-        return {name: self._of_columns(name, read) for name, read in plan.columns.items()}
-
-    def _of_columns(self, name: str, columns: Iterable[str]) -> pl.Schema:
-        schema = self.schemas[name]
-        return pl.Schema({one: schema[one] for one in columns})
+        return {
+            name: pl.Schema({one: self.schemas[name][one] for one in read})
+            for name, read in plan.columns.items()
+        }
 
     def in_full(self, schemas: Mapping[str, Mapping[str, pl.DataType]]) -> dict[str, pl.DataFrame]:
         """Return the columns that are read of the frames that every part of the users has in full."""
-        return {name: self._whole(name, schemas[name]) for name in WHOLE & {*schemas}}
-
-    def _whole(self, name: str, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
-        if not schema:
-            return pl.DataFrame()
-        if self.engine is not None and self._is_there(name):
-            rows = self.engine.read(self.frames[name], [*schema])
-        else:
-            rows = stream(columns_of(self.frames[name], schema))
-        # column by column, since names may be patterns to Polars
-        return pl.DataFrame([one.cast(schema[one.name]) for one in rows])
+        found = {}
+        for name in WHOLE & {*schemas}:
+            frame, schema = self.frames[name], schemas[name]
+            if not schema:
+                rows = pl.DataFrame()
+            elif self.engine is not None and self._is_there(name):
+                rows = self.engine.read(frame, [*schema])
+            else:
+                rows = stream(columns_of(frame, schema))
+            # column by column, since names may be patterns to Polars
+            found[name] = pl.DataFrame([one.cast(schema[one.name]) for one in rows])
+        return found
 
     @cached_property
     def call(self) -> Call:
@@ -178,7 +171,6 @@ class Question:
             replace(self.context, memory=None, **none),
             {name: side.names for name, side in self.sides.items()},
             tuple(own.values()),
-            words(),
         )
 
     @cached_property
