@@ -255,7 +255,7 @@ def test_what_is_no_sum_says_what_to_write():
     rec = rec_of("polars", **BOUND)
     for name in {*REFUSED} - {"plot", "split"}:
         with pytest.raises(
-            rf.RecframeError, match="does not run in buckets of these: leave memory= out"
+            rf.RecframeError, match="does not run in buckets: leave memory= out"
         ):
             getattr(rec, name)()
     with pytest.raises(rf.RecframeError, match=r"request evaluate\(\.\.\., by='user'\)"):

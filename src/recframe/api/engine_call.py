@@ -69,7 +69,7 @@ def _no_sum(rec: Any, name: str) -> RecframeError:
         else f"give it a frame of this process, such as pl.scan_parquet(path), in place of one of {engine.name}"
     )
     return RecframeError(
-        f"rec.{name} is not a sum over users, so it does not run in buckets of these: {instead}, or request "
+        f"rec.{name} is not a sum over users, so it does not run in buckets: {instead}, or request "
         "evaluate(..., by='user'), summarize(...) or compare(...)"
     )
 
