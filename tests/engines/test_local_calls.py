@@ -254,9 +254,7 @@ def test_zeros_of_two_signs_are_one_user_and_nan_is_none():
 def test_what_is_no_sum_says_what_to_write():
     rec = rec_of("polars", **BOUND)
     for name in {*REFUSED} - {"plot", "split"}:
-        with pytest.raises(
-            rf.RecframeError, match="does not run in buckets: leave memory= out"
-        ):
+        with pytest.raises(rf.RecframeError, match="does not run in buckets: leave memory= out"):
             getattr(rec, name)()
     with pytest.raises(rf.RecframeError, match=r"request evaluate\(\.\.\., by='user'\)"):
         rec.worst("ndcg@3")
