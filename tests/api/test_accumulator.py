@@ -202,8 +202,7 @@ def test_states_merge_in_any_order_through_pickle(models: tuple[str, ...]) -> No
         fresh = rf.accumulator(*metrics, **options)
         found = reduce(lambda one, other: one.merge(other), states, fresh)
         assert_frame_equal(found.result(), whole, check_exact=True)
-    again = pickle.loads(pickle.dumps(found))  # noqa: S301  our own
-    assert_frame_equal(again.result(), whole, check_exact=True)
+    again = rf.accumulator(*metrics, **options).merge(found)
     assert_frame_equal(again.summarize(), found.summarize(), check_exact=True)
     assert again.update(given["lists"], given["truth"]).n_batches == found.n_batches + 1
 
@@ -287,13 +286,15 @@ def test_other_calls_are_not_merged_and_the_error_says_what_differs() -> None:
     with pytest.raises(rf.RecframeError, match="different ids of frames"):
         here.merge(there)
     given = frames()
-    one = rf.accumulator("ndcg@10").update(given["lists"], given["truth"])
-    text = given["truth"].with_columns(pl.col("user", "item").cast(pl.String))
-    lists = given["lists"].with_columns(pl.col("user", "item").cast(pl.String))
-    assert one.update(lists, text).n_batches == 2
     of_items = rf.accumulator("gini@5", items=given["items"]).update(given["lists"], given["truth"])
-    with pytest.raises(rf.ColumnError):
-        of_items.update(lists, text)
+    narrow = {
+        name: given[name].with_columns(pl.col("item").cast(pl.Int16))
+        for name in given
+        if "item" in given[name]
+    }
+    other = rf.accumulator("gini@5", items=narrow["items"])
+    with pytest.raises(rf.RecframeError, match="different"):
+        of_items.merge(other.update(narrow["lists"], narrow["truth"]))
 
 
 def test_a_user_of_two_batches_is_an_error_where_ids_are_kept() -> None:
@@ -319,79 +320,40 @@ def test_a_model_that_comes_late_is_an_error() -> None:
         made.update(given["lists"], given["truth"])
 
 
-SCORES = [[0.1, 0.9, 0.5, float("-inf")], [0.3, 0.2, 0.1, 0.0], [0.4, 0.3, 0.2, 0.1]]
-RELEVANT = [[0, 1, 0, 1], [1, 0, 0, 0], [0, 0, 0, 0]]
-METRICS_OF_ARRAYS = ("recall@2", "precision@2", "mrr@2")
-
-
-def of_arrays(lists: Any, truth: Any, **options: Any) -> list[float]:
-    """Return the metrics of a batch of arrays."""
-    found = rf.accumulator(*METRICS_OF_ARRAYS, **options).update(lists, truth).result()
-    return [*found.row(0)]
-
-
-@pytest.mark.parametrize("library", ["numpy", "torch"])
-def test_arrays_and_tensors_are_batches(library: str) -> None:
-    module = pytest.importorskip(library)
-    array = getattr(module, "asarray", None) or module.tensor
-    scores, matrix = array(SCORES), array(RELEVANT)
-    # of the users the first finds item 1 of 1 and 3, the second item 0, and nothing is relevant to the third
-    of_matrix = [3, (1 / 2 + 1) / 3, (1 / 2 + 1 / 2) / 3, 2 / 3]
-    assert of_arrays(scores, matrix) == pytest.approx(of_matrix)
-    assert of_arrays(scores, matrix > 0) == pytest.approx(of_matrix)
-    assert of_arrays(SCORES, RELEVANT) == pytest.approx(of_matrix)
-    # a user without a relevant id is in no truth of ids
-    of_ids = [2, (1 / 2 + 1) / 2, (1 / 2 + 1 / 2) / 2, 1.0]
-    relevant = array([[1, 3, -1], [0, -1, -1], [-1, -1, -1]])
-    first = array([[1, 2], [0, 1], [0, 1]])
-    assert of_arrays(scores, relevant) == pytest.approx(of_ids)
-    assert of_arrays(first, relevant) == pytest.approx(of_ids)
-    assert of_arrays(first, matrix > 0) == pytest.approx(of_matrix)
-    padded = array([[1, 3, 9], [4, 9, 9], [9, 9, 9]])
-    listed = array([[1, 2], [4, 9], [9, 9]])
-    assert of_arrays(listed, padded, pad=9) == pytest.approx(of_ids)
-
-
-def test_rows_of_arrays_are_numbered_on_or_named() -> None:
+def test_arrays_become_batches_by_readers_and_say_so() -> None:
     numpy = pytest.importorskip("numpy")
-    made = rf.accumulator("recall@2", check_users=True)
-    for _ in range(2):
-        made.update(numpy.array(SCORES), numpy.array(RELEVANT))
-    assert made.result()["n_users"].to_list() == [6]
-    made.update(numpy.array(SCORES), numpy.array(RELEVANT), users=["a", "b", "c"])
-    with pytest.raises(rf.DataError, match="in two batches"):
-        made.update(numpy.array(SCORES), numpy.array(RELEVANT), users=["c", "d", "e"])
-    users = pl.DataFrame({"user": ["a", "b", "c"], "country": ["x", "x", "y"]})
-    of_country = rf.accumulator("recall@2", by="country", users=users)
-    with pytest.raises(rf.RecframeError, match="users=ids"):
-        of_country.update(numpy.array(SCORES), numpy.array(RELEVANT))
-    of_country.update(numpy.array(SCORES), numpy.array(RELEVANT), users=["a", "b", "c"])
-    assert of_country.result().rows() == [("x", 2, 0.75), ("y", 1, 0.0)]
+    made = rf.accumulator("recall@2", "precision@2", "mrr@2")
+    scores = numpy.array([[0.1, 0.9, 0.5, float("-inf")], [0.3, 0.2, 0.1, 0.0]])
+    relevant = numpy.array([[0, 1, 0, 1], [1, 0, 0, 0]])
+    for user in (0, 1):
+        made.update(
+            rf.from_scores(scores[[user]], users=[user]),
+            rf.from_scores(relevant[[user]], users=[user], truth=True),
+        )
+    # the first user finds item 1 of 1 and 3, the second item 0
+    assert made.result().row(0) == (2, (1 / 2 + 1) / 2, (1 / 2 + 1 / 2) / 2, 1.0)
+    with pytest.raises(rf.RecframeError, match=r"rf\.from_(scores|lists)"):
+        made.update(scores, relevant)
 
 
-def test_ties_of_arrays_are_those_that_are_bound() -> None:
-    numpy = pytest.importorskip("numpy")
-    equal, relevant = numpy.array([[0.1, 0.1]]), numpy.array([[1, 0]])
-    for ties, expected in (("expected", 1 / 2), ("pessimistic", 0.0), ("item", 1.0)):
-        made = rf.accumulator("recall@1", ties=ties).update(equal, relevant)
-        assert made.result()["recall@1"].item() == expected
-
-
-def test_arrays_that_do_not_fit_are_errors() -> None:
-    numpy = pytest.importorskip("numpy")
-    made = rf.accumulator("recall@2")
-    for lists, truth, words in (
-        (SCORES, RELEVANT[:2], "a row for each user"),
-        (SCORES, None, "give both as arrays"),
-        (SCORES, frames()["truth"], "give both as arrays"),
-        ([0.5, 0.2], RELEVANT, "shape"),
-        ([[1, 2], [3, 4], [5, 6]], RELEVANT, "relevances > 0"),
-        ([[1, 0, 0]], [[1]], "pad=0"),
-    ):
-        given = truth if truth is None or isinstance(truth, pl.DataFrame) else numpy.array(truth)
-        with pytest.raises(rf.RecframeError, match=words):
-            made.update(numpy.array(lists), given)
-    with pytest.raises(rf.RecframeError, match="users="):
-        made.update(frames()["lists"], frames()["truth"], users=[1])
+def test_later_batches_have_the_columns_of_the_first_and_values_that_these_hold() -> None:
+    lists, truth, *_ = frames().values()
+    made = rf.accumulator("ndcg@10", by="slot")
     with pytest.raises(rf.RecframeError, match="no batch"):
         made.result()
+    first, last = (pl.col("user") % 2 == place for place in (0, 1))
+    made.update(lists.filter(first), truth.filter(first))
+    others = {
+        "other columns": truth.drop("relevance"),
+        "'relevance' of this batch is Float64": truth.with_columns(pl.col("relevance") / 2),
+        "'user' of this batch is String": truth.with_columns(user=pl.lit("u")),
+    }
+    for words, other in others.items():
+        with pytest.raises(rf.ColumnError, match=words):
+            made.update(lists.filter(last), other.filter(last) if "user" not in words else other)
+    numbers = [pl.col("user", "item").cast(pl.Int32), pl.col("rank").cast(pl.Float64)]
+    made.update(lists.filter(last).with_columns(numbers), truth.filter(last))
+    whole = lists.rec(truth=truth).evaluate("ndcg@10", by="slot")
+    assert_frame_equal(made.result(), whole, check_exact=True)
+    with pytest.raises(rf.RecframeError, match="was given itself"):
+        made.merge(made)

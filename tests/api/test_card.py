@@ -27,8 +27,8 @@ def test_a_rec_shows_what_is_bound_and_how_much_there_is(make):
     kind = "pandas" if isinstance(make(RECS), pd.DataFrame) else "polars"
 
     assert repr(bound(make(RECS))) == (
-        f"rec of a {kind}.DataFrame of 4 rows; columns item='movie', model='m'; truth a polars.DataFrame of 1 row; "
-        "options universe='recs'; by 'movie'"
+        f"rec of a {kind}.DataFrame of 4 rows; truth a polars.DataFrame of 1 row; item='movie'; model='m'; "
+        "universe='recs'; by 'movie'"
     )
 
 

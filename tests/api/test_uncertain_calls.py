@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-import sys
 
 import polars as pl
 import pytest
@@ -14,7 +13,6 @@ import recframe as rf
 from compared_lists import LISTS_ARE_MISSING, asked_of, frames
 from frame_kinds import KINDS
 from lanes import crossed, in_turn
-from recframe.api import progress
 from recframe.frames.collecting import LARGE
 
 pytestmark = LISTS_ARE_MISSING
@@ -375,20 +373,3 @@ def test_a_baseline_is_given_as_the_value_that_its_column_has(names):
     compared = [row["model"] for row in report["compared"]]
     assert {*compared} == {*report["models"]} - {report["baseline"]}
     assert len(compared) == 1
-
-
-@pytest.mark.parametrize(("terminal", "rich"), [(True, True), (True, False), (False, True)])
-def test_a_bar_is_shown_on_a_terminal_with_rich_and_goes_at_the_end(
-    terminal, rich, monkeypatch, capsys
-):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
-    if rich:
-        pytest.importorskip("rich")
-    else:
-        monkeypatch.setitem(sys.modules, "rich", None)
-
-    with progress.over(2) as moved:
-        moved()
-        moved()
-
-    assert ("2/2" in capsys.readouterr().err) == (terminal and rich)

@@ -133,9 +133,9 @@ def test_columns_that_nobody_reads_stay_where_they_are(tmp_path):
 def test_the_number_of_buckets_changes_nothing(n_buckets):
     recs, truth = eager(model=False)
 
-    with dask.config.set({"recframe.buckets": n_buckets}):
-        found = rf.rec(made(recs), truth=made(truth)).evaluate(*METRICS)
-        by_user = rf.rec(made(recs), truth=made(truth)).evaluate("ndcg@3", by="user")
+    lists, relevant = (made(one).repartition(npartitions=n_buckets) for one in (recs, truth))
+    found = rf.rec(lists, truth=relevant).evaluate(*METRICS)
+    by_user = rf.rec(lists, truth=relevant).evaluate("ndcg@3", by="user")
 
     assert by_user.npartitions == n_buckets
     assert_same(recs.rec(truth=truth).evaluate(*METRICS), read(found), ordered=True)

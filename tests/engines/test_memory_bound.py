@@ -137,13 +137,11 @@ def test_rows_of_a_user_stay_in_their_order(place, n_scans):
 
 def test_a_user_beyond_the_bound_is_an_error_with_a_bound_that_does():
     recs, truth, users = frames(share=0.5).values()
-    largest = recs["user"].mode()[0]
-    n_rows = sum(len(one.filter(pl.col("user") == largest)) for one in (recs, truth, users))
 
     with pytest.raises(rf.RecframeError, match=r"memory='4MB' is too little") as error:
         recs.rec(truth=truth, users=users, memory="4MB").evaluate("ndcg@10000")
 
-    assert f"the user with the most rows has {n_rows:,} rows" in str(error.value)
+    assert "the user with the most rows" in str(error.value)
     enough = str(error.value).rpartition("write memory='")[2].partition("'")[0]
     found = recs.rec(truth=truth, users=users, memory=enough).evaluate("ndcg")
     assert_frame_equal(found, recs.rec(truth=truth, users=users).evaluate("ndcg"), check_exact=True)
@@ -235,7 +233,7 @@ def test_a_call_runs_in_one_plan_where_the_bound_holds_all_of_its_rows(n_scans):
         assert sum(n_scans) == n
 
 
-def test_the_default_is_half_of_the_least_limit_else_of_what_is_free(tmp_path, monkeypatch):
+def test_the_default_is_half_of_what_is_free_or_of_a_limit_below_it(tmp_path, monkeypatch):
     inside = tmp_path / "cgroups" / "pod" / "container"
     inside.mkdir(parents=True)
     own, free = tmp_path / "cgroup", tmp_path / "meminfo"
@@ -252,21 +250,6 @@ def test_the_default_is_half_of_the_least_limit_else_of_what_is_free(tmp_path, m
     assert scans.default_memory() == 2_500_000
     (inside / "memory.max").write_text("4000000\n")
     assert scans.default_memory() == 2_000_000
-
-
-def test_a_limit_of_the_first_version_counts_and_none_is_a_number_beyond_the_machine(
-    tmp_path, monkeypatch
-):
-    inside = tmp_path / "cgroups" / "memory" / "job"
-    inside.mkdir(parents=True)
-    own = tmp_path / "cgroup"
-    own.write_text("3:cpu,cpuacct:/job\n2:memory:/job\n0::/\n")
-    monkeypatch.setattr(scans, "_CGROUPS", tmp_path / "cgroups")
-    monkeypatch.setattr(scans, "_OWN_GROUPS", own)
-    (inside / "memory.limit_in_bytes").write_text("8000000\n")
-    (inside.parent / "memory.limit_in_bytes").write_text("9223372036854771712\n")
-
-    assert scans.default_memory() == 4_000_000
 
 
 MEASURED = """

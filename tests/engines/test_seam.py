@@ -82,7 +82,7 @@ def test_what_is_no_sum_over_users_says_what_to_ask_instead(method):
     rec = rf.rec(many(recs), truth=many(truth))
 
     with pytest.raises(
-        rf.RecframeError, match=rf"rec\.{method} is not a sum over users .* request "
+        rf.RecframeError, match=rf"rec\.{method} is not a sum over users, .* request "
     ):
         getattr(rec, method)("ndcg@3")
     with pytest.raises(rf.RecframeError, match=r"rec\.plot is not a sum over users"):

@@ -15,7 +15,7 @@ from recframe.engines.sent_rows import (
     N_ROWS,
     Side,
     adding,
-    received,
+    parts_of,
     sending,
     sent_sums,
     sums_of,
@@ -53,7 +53,7 @@ def test_rows_come_out_as_they_went_in_and_users_whole(held, of_part, monkeypatc
     monkeypatch.setattr(sent_rows, "FEWEST_SENT", held)
     monkeypatch.setattr(sent_rows, "ROWS_OF_PIECE", 1)
     monkeypatch.setattr(sent_rows, "ROWS_OF_PART", of_part)
-    sides = [side_of(rows, user) for rows, user in FRAMES]
+    sides = dict(enumerate(side_of(rows, user) for rows, user in FRAMES))
     sent = pa.concat_tables(
         [sent_of(rows, user, number) for number, (rows, user) in enumerate(FRAMES)]
     )
@@ -61,7 +61,7 @@ def test_rows_come_out_as_they_went_in_and_users_whole(held, of_part, monkeypatc
 
     parts = []
     for bucket in range(N_BUCKETS):
-        parts += received(sent.filter(pa.compute.equal(sent[BUCKET], bucket)), sides)
+        parts += parts_of(sent.filter(pa.compute.equal(sent[BUCKET], bucket)), sides)
 
     for place, (rows, _) in enumerate(FRAMES):
         found = [part[place] for part in parts]
@@ -74,12 +74,12 @@ def test_rows_come_out_as_they_went_in_and_users_whole(held, of_part, monkeypatc
 
 
 def test_a_bucket_to_which_nothing_is_sent_has_tables_without_rows():
-    sides = [side_of(rows, user) for rows, user in FRAMES]
+    sides = dict(enumerate(side_of(rows, user) for rows, user in FRAMES))
 
-    (found,) = received(sent_rows.SENT.empty_table(), sides)
+    (found,) = parts_of(sent_rows.SENT.empty_table(), sides)
 
-    assert [one.schema for one in found] == [LISTS.schema, TRUTH.schema]
-    assert not any(map(len, found))
+    assert [one.schema for one in found.values()] == [LISTS.schema, TRUTH.schema]
+    assert not any(map(len, found.values()))
 
 
 def test_decimals_of_two_scales_are_one_user():

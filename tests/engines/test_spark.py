@@ -57,13 +57,6 @@ def test_rows_travel_once(plans):
     assert plan.count("Exchange") == 1
 
 
-def test_keys_alone_are_read_where_they_lie(plans):
-    recs, truth = eager()
-    rf.rec(made(recs), truth=made(truth), model="model").evaluate("ndcg@3")
-
-    assert [plan.count("Exchange") for plan in plans] == [0, 1]
-
-
 def test_ranks_behind_the_largest_cut_off_do_not_travel(tmp_path, plans):
     recs, truth = eager(model=False)
     recs.drop("week").write_parquet(tmp_path / "recs.parquet")

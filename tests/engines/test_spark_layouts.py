@@ -1,11 +1,11 @@
-"""Frames of Spark however they lie: buckets of tables, estimates of sizes, settings, types, and the memory of workers."""
+"""Frames of Spark however they lie: buckets of tables, settings, types, and the memory of workers."""
 
 from __future__ import annotations
 
 import os
 import resource
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 import polars as pl
@@ -72,77 +72,15 @@ def test_tables_bucketed_by_user_have_the_same_numbers(bucketed, adaptive, tmp_p
     lists.unpersist()
 
 
-UNSIGNED = {"n": pl.Int64, "many": pl.UInt64}
-TOLD = {
-    "Statistics(sizeInBytes=16.0 MiB, rowCount=2.00E+6)": 2_000_000,
-    "Statistics(sizeInBytes=48.0 KiB)": 48 * 1024 / 24,
-    "Statistics(sizeInBytes=24.0 B)\n+- Relation, Statistics(sizeInBytes=1.0 TiB)": 1,
-    "Statistics(sizeInBytes=2.0 PiB)": 2 * 1024**5 / 24,
-    "Statistics(sizeInBytes=8.0 EiB)": None,
-    "Statistics(sizeInBytes=3.27E+30 B)": None,
-    "a plan that tells nothing": None,
-}
+@pytest.mark.parametrize(("partitions", "n_buckets"), [("7", 7), ("auto", 200)])
+def test_there_are_as_many_buckets_as_spark_has_partitions(partitions, n_buckets):
+    @dataclass
+    class Session:
+        conf: dict[str, str]
 
+    told = Session({"spark.sql.shuffle.partitions": partitions})
 
-@dataclass
-class Told:
-    """What is asked of a frame, and of the settings of its session."""
-
-    plan: str = ""
-    settings: dict[str, str] = field(default_factory=dict)
-    columns: tuple[str, ...] = ("user", "item", "rank")
-
-    def explain(self, *, mode):
-        assert mode == "cost"
-        print(self.plan)  # noqa: T201  as Spark does
-
-    def count(self):
-        return 77
-
-    @property
-    def conf(self):
-        return self.settings
-
-
-@pytest.mark.parametrize(("plan", "n_rows"), TOLD.items(), ids=str)
-def test_rows_are_estimated_from_what_spark_tells_of_a_plan_or_counted(plan, n_rows):
-    assert spark_frames._n_rows(Told(plan)) == (77 if n_rows is None else n_rows)
-
-
-@pytest.mark.parametrize(
-    ("n_rows", "settings", "n_buckets"),
-    [
-        ("0", {}, 1),
-        ("99000", {}, 1),
-        ("2.5E+5", {}, 2),
-        ("5E+6", {}, 25),
-        ("5E+6", {"spark.sql.shuffle.partitions": "2"}, 5),
-        ("3.2E+9", {}, 3_200),
-        ("3.2E+9", {"spark.recframe.buckets": "40"}, 40),
-    ],
-)
-def test_there_are_as_many_buckets_as_millions_of_rows_or_as_are_set(n_rows, settings, n_buckets):
-    frame = Told(f"Statistics(sizeInBytes=1.0 B, rowCount={n_rows})", settings)
-
-    assert spark_frames._n_buckets(frame, [frame]) == n_buckets
-
-
-@pytest.mark.parametrize("wrong", ["many", "0", "-3", "1.5", ""])
-def test_a_number_of_buckets_that_is_none_is_said_with_what_to_write(wrong, setting):
-    setting("spark.recframe.buckets", wrong)
-    recs, truth = eager(model=False)
-
-    with pytest.raises(
-        rf.RecframeError, match=r"spark\.conf\.set\('spark\.recframe\.buckets', 4000\)"
-    ):
-        rf.rec(made(recs), truth=made(truth)).evaluate("mrr")
-
-
-def test_a_result_that_spark_has_no_type_for_is_said_with_its_column():
-    with pytest.raises(rf.ColumnError, match="'many' is uint64, for which Spark has no type; cast"):
-        spark_frames._spark_schema(
-            pl.DataFrame({"n": [1], "many": [1]}, schema=UNSIGNED).to_arrow()
-        )
+    assert spark_frames._n_buckets(told) == n_buckets
 
 
 def test_columns_of_types_that_arrow_lacks_are_left_out():
@@ -172,7 +110,7 @@ def test_segments_of_any_type_are_those_of_one_machine(of):
 
 @pytest.mark.slow
 def test_memory_stays_bounded_where_buckets_are_too_few(tmp_path, setting):
-    setting("spark.recframe.buckets", "1")
+    setting("spark.sql.shuffle.partitions", "1")
     peaks, driver = tmp_path / "peaks", os.getpid()
 
     def writes_memory(at):

@@ -233,7 +233,10 @@ RANKED = {name: recommended(u="pq") for name in "ab"}
         (
             BOTH,
             {"method": "weighted", "weights": {"a": 1}},
-            "weights= has 'a', and the models are 'a', 'b'; give each model one",
+            (
+                "method='weighted' takes a number for each model: weights={'svd': 0.7, 'knn': 0.3}; found "
+                "method='weighted', weights={'a': 1} and the models 'a', 'b'"
+            ),
         ),
         (
             BOTH,

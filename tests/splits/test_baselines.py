@@ -144,9 +144,9 @@ def test_the_oracle_goes_by_relevance_and_drops_what_is_seen():
 @pytest.mark.parametrize(
     ("names", "options", "said"),
     [
-        (["populer"], {}, "no baseline 'populer'; did you mean 'popular'"),
+        (["populer"], {}, "baseline='populer': baseline takes .*'popular'"),
         (["popular"], {"k": 0}, "k=0: k takes a whole number from 1 up"),
-        (["popular"], {"seen": "no"}, "seen='no': write 'drop'"),
+        (["popular"], {"seen": "no"}, "seen='no': seen takes .*'drop'"),
         (["recent"], {"window": "7d"}, "whole numbers, so write a length"),
     ],
 )

@@ -161,7 +161,7 @@ def test_events_are_in_order_whatever_their_dtypes(dtype, item):
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("random", {}, "needs a share, or several folds"),
-    ("random", {"share": 0.2, "n": 1}, "takes share= or n=, but found both"),
+    ("random", {"share": 0.2, "n": 1}, "takes one of share= and n=, but found share= and n="),
     ("random", {"share": 0.3, "folds": 4}, "write a share up to 0.25, or fewer folds"),
     ("random", {"share": 1.0}, "share takes a number between 0 and 1"),
     ("random", {"n": 0}, "n takes a whole number from 1 up"),
@@ -176,7 +176,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("last_per_user", {"keep": -1}, "keep takes a whole number from 0 up"),
     ("last_per_user", {"n": 3}, "a user needs 4 events, n and keep together"),
     ("by_user", {"at": 0}, "no other user has rows in it; write a later at"),
-    ("by_user", {"at": 1, "folds": 2}, "takes at=, or share= and folds=, but found both"),
+    ("by_user", {"at": 1, "folds": 2}, "takes one of at= and folds=, but found at= and folds="),
     ("by_user", {"folds": 2, "fold_in": 1.5}, "a share of a user's events between 0 and 1"),
     ("by_user", {"folds": 2, "order": "item"}, "order takes 'time' or 'random'"),
 ]

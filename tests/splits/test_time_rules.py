@@ -204,7 +204,11 @@ WRONG: list[tuple[str, dict[str, Any], Any]] = [
     ("the times are whole numbers, so write a number", {"at": "2024-03-01"}, pl.Int64),
     ("takes one of at=, last= and share=, but found none", {}, pl.Int64),
     ("share takes a number between 0 and 1", {"share": 20}, pl.Int64),
-    ("until= does not go with last=", {"last": 2, "until": 3}, pl.Int64),
+    (
+        "takes one of until=, last= and share=, but found until= and last=",
+        {"last": 2, "until": 3},
+        pl.Int64,
+    ),
     ("did you mean 'last'?", {"lats": 2}, pl.Int64),
     ("last='7M': write a length such as '7d', '12h', '1w' or '1mo' (1m", {"last": "7M"}, pl.Date),
     ("last='0 days': write a length", {"last": "0 days"}, pl.Date),

@@ -321,5 +321,7 @@ def test_wrong_calls_say_what_to_write(call, options, words):
 def test_a_baseline_needs_models(call):
     frame = hits([1, 0], country=["a", "b"])
 
-    with pytest.raises(rf.RecframeError, match="needs a column of models: rec\\(model='model'\\)"):
+    with pytest.raises(
+        rf.RecframeError, match="without a column of models: rec\\(model='model'\\)"
+    ):
         getattr(frame.rec, call)("hit_rate@1", by="country", baseline="old")

@@ -54,19 +54,11 @@ class InProcess(OfTables):
         routed: Mapping[str, Routed],
         summed: Summing,
         added: Sequence[Added],
-        *,
-        where_they_lie: bool,
     ) -> list[list[pl.DataFrame]]:
         del frame
         # as if it ran in another process
         there = pickle.loads(pickle.dumps(summed))  # noqa: S301
-        if where_they_lie:
-            ((name, one),) = routed.items()
-            rows = _taken(one)
-            parts = [{name: part} for part in rows.iter_slices(max(len(rows) // 5, 1))]
-        else:
-            parts = _buckets(routed)
-        sent = [sent_sums(there(rows), number) for number, rows in enumerate(parts)]
+        sent = [sent_sums(there(rows), number) for number, rows in enumerate(_buckets(routed))]
         both = adding(pickle.loads(pickle.dumps(added)))  # noqa: S301
         some = [pa.concat_tables(sent[at : at + 2]) for at in range(0, len(sent), 2)]
         return [part for one in some for part in sums_of(both(one), len(added))]

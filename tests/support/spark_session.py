@@ -23,8 +23,7 @@ from frame_kinds import Kind
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.sql.shuffle.partitions": "3",
-    "spark.recframe.buckets": "4",
+    "spark.sql.shuffle.partitions": "4",
     "spark.driver.bindAddress": "127.0.0.1",
 }
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import io
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -28,8 +27,9 @@ from recframe.evaluation.plan import WHOLE
 from recframe.evaluation.required_columns import is_of_segment
 from recframe.frames.collecting import run_by_size, stream
 from recframe.frames.hints import FrameOf, Given
+from recframe.frames.kinds.engine import columns_of
 from recframe.frames.kinds.kind import chosen
-from recframe.frames.kinds.lookup import in_memory, kind_for
+from recframe.frames.kinds.lookup import in_memory, is_frame, kind_for
 from recframe.frames.kinds.several_models import held
 from recframe.frames.options import DEFAULTS, SIDES, Context, NamedFrame, is_side
 from recframe.frames.roles import IDS, READ_AS_GIVEN, Side, role_named
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from recframe.frames.options import Options
 
-VERSION = 2
+VERSION = 3
 """Version of the state."""
 OF_BATCH = (LISTS, "truth")
 """Frames of a batch; of the bound ones it reads the rows of its own users."""
@@ -65,15 +65,14 @@ NOT_BOUND = {
 }
 """Options of `rec(...)` that an accumulator does not take, with the alternative."""
 IN_LISTS = "its interval needs all lists at once, which sums have not"
-OF_DTYPES = "the columns of this batch have other dtypes than those of the first, or others are there; give the same"
+LIKE_THE_FIRST = "give each batch the columns of the first, in the same dtypes"
 
 
 class RowsOfUsers:
     """Rows of a bound frame in the order of users, so that those of some are found without a walk over all."""
 
     def __init__(self, rows: pl.DataFrame, user: str) -> None:
-        ids = rows.get_column(user)
-        ids = ids.cast(pl.String) if ids.dtype in TEXTS else ids
+        ids = _text(rows.get_column(user))
         order = ids.arg_sort(nulls_last=True)
         self.rows, self.ids = rows[order], ids[order].drop_nulls()
 
@@ -86,33 +85,23 @@ class RowsOfUsers:
         return self.rows[places.to_series().drop_nulls()]
 
 
-class First(NamedTuple):
-    """Columns of the first batch, without rows, by which its plan is made again."""
-
-    frames: dict[str, pl.DataFrame]
-    names: dict[str, Mapping[str, Any]]
-    """Own names of columns, of frames that name them."""
-    model: str | None
-
-    @property
-    def given(self) -> list[Any]:
-        """The lists and the truth, as they were given."""
-        return [
-            NamedFrame(self.frames[name], self.names[name]) if name in self.frames else None
-            for name in OF_BATCH
-        ]
-
-
 class Batches:
-    """Plan of batches that have the same columns."""
+    """Plan of batches, made of the columns of the first; later ones are brought into its dtypes."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: Question, columns: Any = None) -> None:
         try:
             self.plan = question.plan(in_one_round=True)
         except NeedsAllUsersError as error:
             msg = f"an accumulator sees some users at a time: {error}"
             raise RecframeError(msg) from None
-        self.columns = {name: [*schema] for name, schema in question.read_by(self.plan).items()}
+        read, sides = question.read_by(self.plan), question.sides
+        self.columns, self.names = columns or _columns_of(question), _names_of(question)
+        self.model = question.context.model
+        self.users = {name: sides[name].context.names["user"] for name in read}
+        rows = {name: _rows(question, name, [*schema]) for name, schema in read.items()}
+        self.frames = {name: rows.pop(name).clear() for name in OF_BATCH if name in rows}
+        items = {name: rows.pop(name) for name in WHOLE & {*rows}}
+        self.of_users = rows
         sums = dict(enumerate(self.plan.sums))
         once = [at for at, one in sums.items() if not one.reads & {*OF_BATCH}]
         models = [at for at, one in sums.items() if one.how.keys == ("model",) and one.are_keys]
@@ -121,21 +110,33 @@ class Batches:
             msg = "one of the metrics looks at lists a second time, after sums over all of them; ask evaluate() of all lists"
             raise RecframeError(msg)
         self.models, self.each = self.plan.step(models), self.plan.step(each)
-        self.plan.fill({name: self.rows(question, name) for name in WHOLE & {*self.columns}})
+        self.plan.fill(items)
         for at in once:
             step = self.plan.step([at])
-            bound = {name: self.rows(question, name) for name in sums[at].reads - WHOLE}
+            bound = {name: rows[name] for name in step.reads - WHOLE}
             self.plan.take(step, step.added([self.plan.part(bound, step)]))
 
-    def rows(self, question: Question, name: str) -> pl.DataFrame:
-        """Return the columns that are read of a frame."""
-        columns, kind = question.columns(name, self.columns[name]), question.sides[name].kind
-        return stream(columns) if kind.is_lazy else run_by_size(columns, kind.size)
+    def rows(self, question: Question) -> dict[str, pl.DataFrame]:
+        """Return the columns that are read of a batch, as the first has them."""
+        if _columns_of(question) != self.columns:
+            msg = f"this batch has other columns than the first; {LIKE_THE_FIRST}"
+            raise ColumnError(msg)
+        found = {}
+        for name, first in self.frames.items():
+            rows = _rows(question, name, first.columns)
+            found[name] = pl.DataFrame([_like(one, first.schema[one.name]) for one in rows])
+        return found
+
+    def ids(self, batch: Mapping[str, pl.DataFrame]) -> pl.Series:
+        """Return the distinct users of a batch, categories as text."""
+        each = [_text(rows.get_column(self.users[name])) for name, rows in batch.items()]
+        frames = [one.alias("user").to_frame() for one in each]
+        return pl.concat(frames, how="vertical_relaxed")["user"].unique().drop_nulls()
 
     @property
     def schemas(self) -> list[pl.Schema]:
-        """The columns of all sums."""
-        return [one.rows.collect_schema() for one in self.plan.sums]
+        """The columns of the sums of each batch."""
+        return [one.rows.collect_schema() for one in self.each.sums]
 
 
 class Accumulator:
@@ -147,13 +148,10 @@ class Accumulator:
         by: Any,
         context: Context,
         *,
-        pad: Any = None,
         check_users: bool = False,
     ) -> None:
-        self.metrics, self._by, self._pad = [*metrics], argument_errors.names(by), pad
-        self._context = replace(context, **_in_memory(context))
-        self._seen: set[Any] | None = set() if check_users else None
-        self._users: dict[tuple[str, ...], RowsOfUsers] = {}
+        self.metrics, self._by = [*metrics], argument_errors.names(by)
+        self._context, self._checks_users = replace(context, **_in_memory(context)), check_users
         self._lock = RLock()
         self._check()
         self.reset()
@@ -161,48 +159,50 @@ class Accumulator:
     def reset(self) -> None:
         """Forget all batches."""
         with self._lock:
-            self._batches: dict[Any, Batches] = {}
-            self._first: First | None = None
+            self._of: Batches | None = None
+            self._of_users: dict[str, RowsOfUsers] = {}
             self._models: list[pl.DataFrame] = []
             self._sums: list[list[pl.DataFrame]] = []
+            self._seen: set[Any] = set()
             self._kind = kind_for(pl.DataFrame())
-            self.n_batches = self._n_rows = 0
-            self._seen = None if self._seen is None else set()
+            self.n_batches = 0
 
-    def update(self, lists: Any, truth: Any = None, *, users: Any = None) -> Accumulator:
+    def update(self, lists: Any, truth: Any = None) -> Accumulator:
         """Add a batch of whole users, and return this accumulator; several threads may do so.
 
-        `lists` and `truth` are frames that `rec()` takes, or one judged frame; or arrays or tensors with a row for each user.
-        Floats are scores of all items; beside them the truth has a column for each item too, of relevances, or the ids of the
-        relevant items. Whole numbers are the ids of each user's items, best first, beside ids of the relevant ones, or beside
-        a matrix of Booleans or fractions. Ids of items are the numbers of columns from 0; NaN and minus infinity score none.
-
-            users: the ids of the rows of arrays, which otherwise are numbered on from batch to batch.
-
-        A user who comes in two batches counts twice; with check_users=True it raises a DataError.
+        `lists` and `truth` are frames that `rec()` takes, or one judged frame; arrays and tensors become lists by
+        `rf.from_scores` and `rf.from_lists`. All batches have the columns of the first, with values that its dtypes hold. A
+        user who comes in two batches counts twice; with check_users=True it raises a DataError.
         """
-        with self._lock:
-            n_rows = 0
-            lists, truth, n_rows = self._in_frames(lists, truth, users)
-            question = self._question(lists, truth)
-            of = self._batches_of(question)
-            batch = {name: of.rows(question, name) for name in OF_BATCH if name in of.columns}
-            self._take_models(of.plan.part(batch, of.models))
-            of.plan.take(of.models, self._models)
-            of_users = [name for name in of.columns if name not in {*OF_BATCH, *WHOLE}]
-            ids = _distinct(
-                [
-                    one.get_column(question.sides[name].context.names["user"])
-                    for name, one in batch.items()
-                ]
+        if hasattr(lists, "shape") and not is_frame(lists):
+            msg = (
+                f"a batch is of frames, and the lists are {kind_of(lists)}; make one of scores by rf.from_scores(scores, "
+                "users=users), and of ids by rf.from_lists(ids, users=users)"
             )
-            seen = None if self._seen is None or n_rows else self._new({*ids.to_list()})
-            batch |= {name: self._of_users(question, of, name).of(ids) for name in of_users}
-            self._add(of.plan.part(batch, of.each), 1, n_rows, seen)
+            raise RecframeError(msg)
+        with self._lock:
+            question = self._question(lists, truth)
+            of = self._of or Batches(question)
+            batch = of.rows(question)
+            models = self._known(of.plan.part(batch, of.models))
+            of.plan.take(of.models, models)
+            ids = of.ids(batch)
+            seen = self._new({*ids.to_list()} if self._checks_users else set())
+            of_users = self._of_users or {
+                name: RowsOfUsers(rows, of.users[name]) for name, rows in of.of_users.items()
+            }
+            batch |= {name: rows.of(ids) for name, rows in of_users.items()}
+            sums = of.plan.part(batch, of.each)
+            if self._of is None:
+                kind = question.sides[LISTS].kind
+                self._kind = type(kind.results or kind)(())
+            self._of_users = of_users
+            self._add(of, models, sums, seen)
+            self.n_batches += 1
         return self
 
     def result(self) -> Any:
-        """Return the metrics over all batches, as `evaluate` returns them, in the kind of the last batch's lists."""
+        """Return the metrics over all batches, as `evaluate` returns them, in the kind of the first batch's lists."""
         return self._result("evaluate", {})
 
     def summarize(self, *, level: float = 0.95) -> Any:
@@ -215,17 +215,15 @@ class Accumulator:
     def state(self) -> dict[str, Any]:
         """Return what was added up as plain Python objects, which other processes merge."""
         with self._lock:
-            first = self._first
+            of = self._of
+            first = {} if of is None else {name: _packed(one) for name, one in of.frames.items()}
             return {
                 **self._said,
                 "n_batches": self.n_batches,
-                "n_rows": self._n_rows,
-                "users": None if self._seen is None else [*self._seen],
+                "users": [*self._seen],
                 "models": [*map(_packed, self._models)],
-                "frames": {} if first is None else {n: _packed(f) for n, f in first.frames.items()},
-                "names": {} if first is None else {n: {**own} for n, own in first.names.items()},
-                "model": None if first is None else first.model,
-                "sums": [*map(_packed, self._added())] if self._sums else None,
+                "first": None if of is None else (first, of.names, of.model, of.columns),
+                "sums": [] if of is None else [*map(_packed, self._added(of))],
             }
 
     def merge(self, other: Accumulator | Mapping[str, Any]) -> Accumulator:
@@ -235,40 +233,32 @@ class Accumulator:
         policies or models, or of an items= or train= of other ids, and a DataError for users of both with check_users=True.
         """
         state = other.state() if isinstance(other, Accumulator) else other
-        if not isinstance(state, Mapping) or "version" not in state:
-            msg = (
-                f"merge() takes another accumulator or its state(), and was given {kind_of(other)}"
-            )
+        if other is self or not isinstance(state, Mapping) or "version" not in state:
+            given = "itself" if other is self else kind_of(other)
+            msg = f"merge() takes another accumulator or its state(), and was given {given}"
             raise RecframeError(msg)
         for name, mine in self._said.items():
             if (theirs := state.get(name)) != mine:
                 msg = f"the states have different {name}: {mine} and {theirs}; merge those of one call"
                 raise RecframeError(msg)
-        if state["sums"] is None:
+        if state["first"] is None:
             return self
-        frames = {name: _unpacked(one) for name, one in state["frames"].items()}
+        packed, *names, columns = state["first"]
+        first = {name: _unpacked(one) for name, one in packed.items()}
+        sums, models = ([*map(_unpacked, state[name])] for name in ("sums", "models"))
         with self._lock:
-            first = First(frames, state["names"], state["model"])
-            of = self._batches_of(self._question_of(first))
-            self._take_models([*map(_unpacked, state["models"])], both=True)
-            seen = None if self._seen is None else self._new({*state["users"]})
-            sums = [*map(_unpacked, state["sums"])]
-            of.plan.take(of.models, self._models)
-            self._add(sums, state["n_batches"], state["n_rows"], seen)
+            of = self._of or Batches(self._question_of(first, *names), columns)
+            if [one.schema for one in sums] != of.schemas:
+                msg = f"the states have sums of different dtypes; {LIKE_THE_FIRST}"
+                raise ColumnError(msg)
+            known = self._known(models, both=True)
+            of.plan.take(of.models, known)
+            self._add(of, known, sums, self._new({*state["users"]}))
+            self.n_batches += state["n_batches"]
         return self
 
     def __repr__(self) -> str:
         return f"Accumulator({', '.join(map(str, self.metrics))}; {self.n_batches:,} batches)"
-
-    def __getstate__(self) -> dict[str, Any]:
-        of_call = (self.metrics, self._by, self._context, self._pad, self._seen is not None)
-        return {"call": of_call, "state": self.state(), "kind": self._kind}
-
-    def __setstate__(self, held_state: dict[str, Any]) -> None:
-        metrics, by, context, pad, check_users = held_state["call"]
-        self.__init__(metrics, by, context, pad=pad, check_users=check_users)  # type: ignore[misc]
-        self.merge(held_state["state"])
-        self._kind = held_state["kind"]
 
     @cached_property
     def _said(self) -> dict[str, Any]:
@@ -279,39 +269,12 @@ class Accumulator:
             "metrics": [one.in_full for one in self.metrics],
             "by": [str(one) for one in self._by],
             "policies": {name: value for name, value in options.items() if value is not None},
-            "check_users": self._seen is not None,
+            "check_users": self._checks_users,
             "ids of frames": {
                 name: _digest(getattr(self._context, name), self._context)
                 for name in _bound(self._context, ["items", "train"])
             },
         }
-
-    @property
-    def _reads_whole_lists(self) -> bool:
-        """Whether more of a list is read than the first k."""
-        context = self._context
-        plain = context.ties == "item" and context.profile is None and not self._by
-        return not plain or any(one.k is None for one in self.metrics)
-
-    def _in_frames(self, lists: Any, truth: Any, users: Any) -> tuple[Any, Any, int]:
-        """Return the frames of a batch, and the number of rows of arrays that are numbered."""
-        from recframe.api.batches_of_arrays import frames_of, is_array  # noqa: PLC0415  where arrays come in
-
-        if not is_array(lists):
-            if users is not None:
-                msg = "users= names the rows of arrays; a frame has its users in a column"
-                raise RecframeError(msg)
-            return lists, truth, 0
-        n_rows = 0
-        if users is None:
-            if (bound := _bound(self._context, SIDES)) not in ([], ["items"]):
-                msg = f"{bound[0]}= has users by their ids; name those of the rows: update(lists, truth, users=ids)"
-                raise RecframeError(msg)
-            n_rows = lists.shape[0] if hasattr(lists, "shape") else len(lists)
-            users = range(self._n_rows, self._n_rows + n_rows)
-        depth = None if self._reads_whole_lists else max(one.k or 0 for one in self.metrics)
-        found = frames_of(lists, truth, users, pad=self._pad, k=depth, context=self._context)
-        return *found, n_rows
 
     def _check(self) -> None:
         """Reject what no sums over batches have."""
@@ -337,10 +300,9 @@ class Accumulator:
         self,
         lists: Any,
         truth: Any,
+        model: str | None = None,
         method: str = "evaluate",
         options: Mapping[str, Any] | None = None,
-        *,
-        model: str | None = None,
     ) -> Question:
         """Return the call on a batch."""
         context = self._context
@@ -358,100 +320,71 @@ class Accumulator:
         )
 
     def _question_of(
-        self, first: First, method: str = "evaluate", options: Mapping[str, Any] | None = None
+        self,
+        first: Mapping[str, pl.DataFrame],
+        names: Mapping[str, Mapping[str, Any]],
+        model: str | None,
+        *method: Any,
     ) -> Question:
-        """Return the call on a batch without rows."""
-        lists, truth = first.given
-        return self._question(lists, truth, method, options, model=first.model)
+        """Return the call, or that of another method, on the first batch without its rows."""
+        given = {name: NamedFrame(rows, names[name]) for name, rows in first.items()}
+        return self._question(given[LISTS], given.get("truth"), model, *method)
 
-    def _batches_of(self, question: Question) -> Batches:
-        """Return the plan of batches of such columns, which is made once."""
-        if not self._sums:  # and a batch that failed says nothing of the others
-            self.reset()
-        key = tuple(
-            (name, *side.context.names.values(), *question.schemas[name].items())
-            for name, side in question.sides.items()
-            if name in OF_BATCH
-        )
-        if key not in self._batches:
-            found = Batches(question)
-            others = iter(self._batches.values())
-            if (other := next(others, None)) is not None and other.schemas != found.schemas:
-                raise ColumnError(OF_DTYPES)
-            self._batches[key] = found
-        found = self._batches[key]
-        if self._first is None:
-            sides = {name: question.sides[name] for name in OF_BATCH if name in found.columns}
-            names: dict[str, Mapping[str, Any]] = {n: {**side.names} for n, side in sides.items()}
-            own = {role: name for role, name in question.context.names.items() if role != name}
-            names[LISTS] = {
-                role: name for role, name in own.items() if role not in {"model", "weight"}
-            }
-            frames = {
-                name: stream(question.columns(name, found.columns[name]).head(0)) for name in sides
-            }
-            self._first = First(frames, names, question.context.model)
-            kind = question.sides[LISTS].kind
-            self._kind = type(kind.results or kind)(())
-        return found
-
-    def _take_models(self, models: Sequence[pl.DataFrame], *, both: bool = False) -> None:
-        """Reject models that the first batch did not have, whose users then count without a list."""
-        if not self._models:
-            self._models = [*models]
-        for one, known in zip(models, self._models, strict=True):
-            new = one.join(known, on="model", how="anti", nulls_equal=True)
-            if len(new) or (both and len(one) < len(known)):
-                names = ", ".join(map(shown, known["model"]))
+    def _known(
+        self, models: Sequence[pl.DataFrame], *, both: bool = False
+    ) -> Sequence[pl.DataFrame]:
+        """Return the models of the first batch, or say which it did not have, whose users then count without a list."""
+        known = self._models or models
+        for one, first in zip(models, known, strict=True):
+            new = one.join(first, on="model", how="anti", nulls_equal=True)
+            if len(new) or (both and len(one) < len(first)):
+                names = ", ".join(map(shown, first["model"]))
                 msg = f"the first batch has lists of all models, and others are found than {names}; give it a list of each"
                 raise DataError(msg)
-
-    def _of_users(self, question: Question, of: Batches, name: str) -> RowsOfUsers:
-        key = (name, *of.columns[name])
-        if key not in self._users:
-            user = question.sides[name].context.names["user"]
-            self._users[key] = RowsOfUsers(of.rows(question, name), user)
-        return self._users[key]
+        return known
 
     def _new(self, users: set[Any]) -> set[Any]:
         """Return users of a batch, or say which of them an earlier one had."""
-        if twice := users & (self._seen or set()):
+        if twice := users & self._seen:
             msg = f"the user {shown(min(twice, key=repr))} is in two batches, and would count twice; give all rows in one"
             raise DataError(msg)
         return users
 
     def _add(
-        self, sums: list[pl.DataFrame], n_batches: int, n_rows: int, seen: set[Any] | None
+        self,
+        of: Batches,
+        models: Sequence[pl.DataFrame],
+        sums: list[pl.DataFrame],
+        seen: set[Any],
     ) -> None:
+        """Keep the sums of a batch, of which those of few rows wait to be added up."""
+        self._of, self._models = of, [*models]
         self._sums.append(sums)
+        self._seen |= seen
         waiting = sum(len(one) for some in self._sums[1:] for one in some)
         if waiting > max(sum(map(len, self._sums[0])), FEWEST_ROWS):
-            self._added()
-        self.n_batches, self._n_rows = self.n_batches + n_batches, self._n_rows + n_rows
-        if self._seen is not None:
-            self._seen |= seen or set()
+            self._added(of)
 
-    def _added(self) -> list[pl.DataFrame]:
+    def _added(self, of: Batches) -> list[pl.DataFrame]:
         """Return the sums of all batches."""
-        of = next(iter(self._batches.values()))
         self._sums = [of.each.added(self._sums)]
         return self._sums[0]
 
     def _result(self, method: str, options: Mapping[str, Any]) -> Any:
         with self._lock:
-            if self._first is None or not self._sums:
+            of = self._of
+            if of is None:
                 msg = "no batch was given, so there is no number; first write update(lists, truth)"
                 raise RecframeError(msg)
-            of = next(iter(self._batches.values()))
-            made = of
+            sums, schemas = self._added(of), of.schemas
             if method != "evaluate":
-                made = Batches(self._question_of(self._first, method, options))
-            if made.schemas != of.schemas:
+                of = Batches(self._question_of(of.frames, of.names, of.model, method, options))
+            if of.schemas != schemas:
                 msg = f"{method}() with {dict(options)} is not made of sums; ask it of all lists"
                 raise RecframeError(msg)
-            made.plan.take(made.models, self._models)
-            made.plan.take(made.each, self._added())
-            found = chosen(made.plan.finish(), made.plan.shown.columns)
+            of.plan.take(of.models, self._models)
+            of.plan.take(of.each, sums)
+            found = chosen(of.plan.finish(), of.plan.shown.columns)
         return self._kind.in_kind(self._with_notes(found), {})
 
     def _with_notes(self, found: pl.DataFrame) -> pl.DataFrame:
@@ -482,11 +415,50 @@ def _in_memory(context: Context) -> dict[str, Any]:
     return found
 
 
-def _distinct(ids: Sequence[pl.Series]) -> pl.Series:
-    """Return the distinct ids of several columns, categories as text."""
-    is_text = any(one.dtype in TEXTS for one in ids)
-    frames = [(one.cast(pl.String) if is_text else one).alias("user").to_frame() for one in ids]
-    return pl.concat(frames, how="vertical_relaxed")["user"].unique().drop_nulls()
+def _columns_of(question: Question) -> dict[str, Any]:
+    """Return the columns of the frames of a batch, and which of them are those of roles."""
+    sides = question.sides
+    return {
+        name: ({*sides[name].columns}, [*sides[name].context.names.values()])
+        for name in OF_BATCH
+        if name in sides
+    }
+
+
+def _names_of(question: Question) -> dict[str, dict[str, Any]]:
+    """Return the names of columns by their roles that the frames of a batch have."""
+    names = {name: {**side.names} for name, side in question.sides.items() if name in OF_BATCH}
+    named = question.context.names.items()
+    own = {role: name for role, name in named if role not in {name, "model", "weight"}}
+    return {**names, LISTS: own}
+
+
+def _rows(question: Question, name: str, columns: Sequence[str]) -> pl.DataFrame:
+    """Return columns of a frame."""
+    if not columns:
+        return pl.DataFrame()
+    rows, kind = columns_of(question.frames[name], columns), question.sides[name].kind
+    return stream(rows) if kind.is_lazy else run_by_size(rows, kind.size)
+
+
+def _like(column: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Return a column in the dtype that the first batch has, or say that this does not hold its values."""
+    if column.dtype == dtype:
+        return column
+    values = column.fill_nan(None) if column.dtype.is_float() else column
+    found = values.cast(dtype, strict=False)
+    if not found.cast(values.dtype, strict=False).eq_missing(values).all():
+        msg = (
+            f"column {column.name!r} of this batch is {column.dtype}, with values that {dtype}, its dtype in the first batch, "
+            f"does not hold; {LIKE_THE_FIRST}"
+        )
+        raise ColumnError(msg)
+    return found
+
+
+def _text(ids: pl.Series) -> pl.Series:
+    """Return ids, of which categories are text."""
+    return ids.cast(pl.String) if ids.dtype in TEXTS else ids
 
 
 def _digest(side: NamedFrame, context: Context) -> str:
@@ -497,40 +469,34 @@ def _digest(side: NamedFrame, context: Context) -> str:
         for role in ("user", "item")
         if names[role] in side.frame.columns
     )
-    hashes = ids.hash_rows(seed=1)
-    # of 32 bits each, whose sums are exact
-    parts = [int((hashes % 2**32).sum()), int((hashes // 2**32).sum())]
-    return f"{len(ids)} {parts[0]:x} {parts[1]:x}"
+    # of 128 bits, so that the sum is exact
+    return f"{len(ids)} {ids.hash_rows(seed=1).cast(pl.Int128).sum():x}"
 
 
 def _packed(rows: pl.DataFrame) -> bytes:
-    found = io.BytesIO()
-    rows.write_ipc_stream(found)
-    return zlib.compress(found.getvalue())
+    return rows.write_ipc_stream(None, compression="zstd").getvalue()
 
 
 def _unpacked(packed: bytes) -> pl.DataFrame:
-    return pl.read_ipc_stream(io.BytesIO(zlib.decompress(packed)))
+    return pl.read_ipc_stream(io.BytesIO(packed))
 
 
 def accumulator(
     *metrics: Asked,
     k: Cutoffs = None,
     by: By = None,
-    pad: Any = None,
     check_users: bool = False,
     **options: Unpack[Options],
 ) -> Accumulator:
     """Return an accumulator: metrics of batches of users, such as those of a training loop, added up exactly.
 
-    `update(lists, truth)` adds a batch of whole users, as frames, arrays or tensors; `result()` is what `evaluate` returns for
+    `update(lists, truth)` adds a batch of whole users, as frames; `result()` is what `evaluate` returns for
     all batches in one call, to the last bit and in any order of them, and `summarize()` has the intervals. `state()` and
     `merge(other)` add up what several processes have, `reset()` begins anew. No batch is kept: the state is counts, sums and
     sums of squares, and of set metrics counts of items.
 
         metrics, k, by: as in `evaluate`. A metric that compares each list with all others (personalization) has no such sums
             and is refused here, and so is by="user".
-        pad: the id that fills the rows of arrays, such as -1 or 0. Below 0 nothing is an id.
         check_users: True makes a user who comes in two batches an error. The state then has all ids, and grows with them;
             without it, such a user counts twice.
         options: those of `rec(...)`, bound once, but truth=, training= and memory=. Of users=, train= and reference= a batch
@@ -560,4 +526,4 @@ def accumulator(
     argument_errors.check_options(options)
     given = {name: value for name, value in options.items() if value is not None}
     context, asked = under_profile.bind(Context(), given), registry.asked(registry.each(metrics), k)
-    return Accumulator(asked, by, context, pad=pad, check_users=check_users)
+    return Accumulator(asked, by, context, check_users=check_users)

@@ -45,17 +45,23 @@ def check_call(
             first = f"bind it first: frame.rec(truth=truth).{call}(...)"
             msg = f"rec.{call}() takes no frame, but found {kind_of(argument)}; {first}"
             raise CallError(msg)
-    for name in (one for one in given if one not in named):
-        words = _written(name, given[name], named, call)
-        if words or call not in registry.registered():
-            raise CallError(_no_option(f"rec.{call}()", name, words, named))
+    _check_named(call, given, named)
 
 
 def check_options(given: Mapping[str, Any]) -> None:
     """Reject unknown options of `rec(...)`."""
-    for name in (one for one in given if one not in OPTIONS):
-        words = _written(name, given[name], OPTIONS, "")
-        raise CallError(_no_option("rec()", name, words, OPTIONS))
+    _check_named("", given, OPTIONS)
+
+
+def _check_named(call: str, given: Mapping[str, Any], named: Collection[str]) -> None:
+    """Reject an option that a call does not have, with how it is written, or the closest that it has."""
+    for name in (one for one in given if one not in named):
+        said = f"{f'rec.{call}' if call else 'rec'}() has no option {name!r}"
+        if words := _written(name, given[name], named, call):
+            raise CallError(f"{said}, {words}")
+        if call not in registry.registered():
+            close = suggestion(name, named, closeness=CLOSE)
+            raise CallError(f"{sentence(said, close)} It has {', '.join(named) or 'none'}")
 
 
 def _written(name: str, value: Any, named: Collection[str], call: str) -> str:
@@ -72,15 +78,6 @@ def _written(name: str, value: Any, named: Collection[str], call: str) -> str:
         metric = next(iter(registry.each([value])), "ndcg")
         return f"since metrics are named by position: {call}({shown(metric)}, ...)"
     return ""
-
-
-def _no_option(call: str, name: str, words: str, named: Collection[str]) -> str:
-    """Return the words on an option that a call does not have: how it is written, or the closest that it has."""
-    said = f"{call} has no option {name!r}"
-    if words:
-        return f"{said}, {words}"
-    close = suggestion(name, named, closeness=CLOSE)
-    return f"{sentence(said, close)} It has {', '.join(named) or 'none'}"
 
 
 def _check_one_list(name: str, rec: Any) -> None:

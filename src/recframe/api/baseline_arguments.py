@@ -7,15 +7,14 @@ from typing import Any
 
 import polars as pl
 
-from recframe.api.argument_errors import plain
-from recframe.errors import ColumnError, RecframeError, shown, suggestion
+from recframe.errors import ColumnError
 from recframe.frames.dtypes import common, in_frames
 from recframe.splits.baselines import BASELINES, Asked
 from recframe.splits.hashing import check_ids
 from recframe.splits.labels import CHOICES, Labels
 from recframe.splits.log import FOLD
 from recframe.splits.times import length_of
-from recframe.statistics.options import whole
+from recframe.statistics.options import one_of, whole
 
 DEFAULT = ("oracle", "popular")
 """The baselines that stand beside every model: what cannot be beaten, and what has to be."""
@@ -23,41 +22,20 @@ NEW = (FOLD, "model", "rank")
 """The columns that lists have beside the log's own of users and items."""
 
 
-def names_of(given: Sequence[Any]) -> list[str]:
-    """Return the names of baselines, each once, or say which there are."""
-    flat = [name for one in given for name in ([one] if isinstance(one, str) else _several(one))]
-    for name in flat:
-        if name not in BASELINES:
-            close = suggestion(name, BASELINES) if isinstance(name, str) else ""
-            known = ", ".join(map(repr, BASELINES))
-            msg = f"there is no baseline {shown(name)}{close or '.'} There are {known}"
-            raise RecframeError(msg)
-    return list(dict.fromkeys(flat)) or list(DEFAULT)
-
-
-def _several(given: object) -> list[Any]:
-    return list(given) if isinstance(given, list | tuple) else [given]
-
-
 def asked_of(
     labels: Labels, names: Sequence[str], k: object, *, window: Any, seed: object, seen: Any
 ) -> Asked:
     """Return the arguments of baselines, after checks."""
     log = labels.log
-    if seen is not None and seen not in CHOICES["seen"]:
-        msg = f"seen={shown(seen)}: write 'drop', or 'keep' so that lists may have what the user has seen"
-        raise RecframeError(msg)
+    for name in names:
+        one_of("baseline", name, BASELINES)
+    one_of("seen", seen, (None, *CHOICES["seen"]))
     if window is not None:
         window = length_of("window", window, log.require_time("baselines"))
     if "random" in names:
         check_ids(log.schema, {"user": log.names["user"]})
     drops = labels.filters.seen if seen is None else seen
-    return Asked(
-        whole("k", k, 1),
-        window,
-        plain("seed", seed),
-        drops_seen=drops == "drop",
-    )
+    return Asked(whole("k", k, 1), window, whole("seed", seed, 0), drops_seen=drops == "drop")
 
 
 def like_the_log(labels: Labels, rows: pl.LazyFrame, titles: Mapping[str, str]) -> pl.LazyFrame:

@@ -26,12 +26,9 @@ F = TypeVar("F", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame")
 
 def _signature(bound: BoundMetric[Any]) -> inspect.Signature:
     """Return the parameters of a call: the metric's own behind those of every metric."""
-    ways = {"k": Parameter.POSITIONAL_OR_KEYWORD, "by": Parameter.POSITIONAL_OR_KEYWORD}
+    way = Parameter.POSITIONAL_OR_KEYWORD
     types = {"k": Cutoffs, "by": By}
-    of_each = [
-        Parameter(name, ways.get(name, Parameter.KEYWORD_ONLY), default=None, annotation=kind)
-        for name, kind in types.items()
-    ]
+    of_each = [Parameter(name, way, default=None, annotation=kind) for name, kind in types.items()]
     return inspect.Signature([*of_each, *bound.metric.typed_parameters.values()])
 
 

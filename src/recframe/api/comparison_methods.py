@@ -15,7 +15,7 @@ from recframe.api.request import Question, Request, check_names, question
 from recframe.errors import ColumnError, RecframeError, silent
 from recframe.evaluation.required_columns import needs_of
 from recframe.evaluation.segments import keys_of, not_of_users, numbered
-from recframe.frames.hints import Given, bind
+from recframe.frames.hints import Given
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.pareto_fronts import COLUMNS, VERDICT, Fronts
@@ -239,10 +239,10 @@ def _of_segments(
     from recframe.statistics.segments import Segmenting, checks  # noqa: PLC0415
 
     call = made.__name__
-    _check(asked, call, baseline)
+    _check(asked, call)
     own = {segment.inside: segment.name for segment in asked.inputs.segments}
     how = Segmenting(own, dict(enumerate(asked.metrics)), *options, asked.cluster)
-    pairing = None if baseline is None else asked.pairing(baseline)
+    pairing = None if baseline is None else asked.pairs(baseline)
     cells = asked.cells(call, pairing, lambda inputs: [*checks(inputs, call)])
     names = {name: name for name in columns if name == "by"}
     names |= {model: asked.inputs.context.names[model] for model in asked.inputs.model}
@@ -252,7 +252,7 @@ def _of_segments(
     )
 
 
-def _check(asked: Question, call: str, baseline: object) -> None:
+def _check(asked: Question, call: str) -> None:
     """Raise an error where segments cannot be compared by a request."""
     if not asked.segments:
         msg = f"{call} needs columns of segments: {call}(..., by='country')"
@@ -270,10 +270,6 @@ def _check(asked: Question, call: str, baseline: object) -> None:
     for segment in asked.inputs.segments:
         if segment.at in {"items", "id"} and segment.inside != "user":
             raise ColumnError(not_of_users(call, segment, asked.inputs.units))
-    if baseline is not None and not asked.inputs.model:
-        named = f"{call}(..., {Given('baseline', baseline)})"
-        msg = f"{named} needs a column of models: {bind(model=repr('model'))}"
-        raise RecframeError(msg)
 
 
 def _check_metric(call: str, metric: Metric[...]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -19,8 +19,8 @@ from recframe.evaluation.plan import WHOLE, Part, Plan, Step, sums_at
 from recframe.evaluation.recorder import LISTED
 from recframe.evaluation.required_columns import needs_of
 from recframe.frames.collecting import stream, stream_all
-from recframe.frames.hints import Given, Hint, in_words, words
-from recframe.frames.kinds.engine import Engine, Frames, Routed
+from recframe.frames.hints import Given
+from recframe.frames.kinds.engine import Engine, Frames, Routed, columns_of
 from recframe.frames.kinds.kind import Kind, chosen, with_results_of_polars
 from recframe.frames.kinds.lookup import collected, is_frame, kind_for
 from recframe.frames.options import SIDES, Context, NamedFrame, is_side
@@ -33,6 +33,8 @@ from recframe.statistics.requirements import Requirement, metrics_of, required
 
 LISTS = "recommendations"
 WITHOUT_METRICS = ("judge", "audit")
+GATE = "_states"
+"""Method that makes the result of `require`, which is checked on the driver."""
 OF_ROWS = ("judge",)
 """Methods whose results have rows of users."""
 OF_OTHERS = {Level.IN_ALL, Level.EVERYWHERE, Level.ALONG_ALL}
@@ -51,8 +53,6 @@ class Call:
     """Side frames' own column names."""
     own: tuple[Definition, ...]
     """Users' own metrics in the call."""
-    words: Callable[[Hint], str]
-    """Function that words hints in messages as on the driver."""
 
     def planned(self, plan: Plan, kinds: Mapping[str, Kind] | None = None) -> Plan:
         """Return a plan with the result of the call, whose columns are made like those of their frames' kinds."""
@@ -67,7 +67,7 @@ class Call:
         }
         rec: Rec[Any] = Rec(given[LISTS])
         bound = rec._with(replace(self.context, **sides))  # noqa: SLF001  a call's own frames
-        with in_words(self.words), silent():
+        with silent():
             plan.result = getattr(bound, self.method)(*self.arguments, **self.options)
         return plan
 
@@ -96,19 +96,14 @@ class Question:
     @cached_property
     def frames(self) -> dict[str, Any]:
         """The frames of the engine, and those of this process as plans, with all of their columns."""
-        return {name: self._frame(side) for name, side in self.sides.items()}
-
-    def _frame(self, side: Side) -> Any:
-        engine, other = self.engine, side.kind.engine
-        if engine is None or other is None:
-            return _lazy(side)
-        if other.name != engine.name:
-            msg = (
-                f"the lists are a frame of {engine.name}, and a side frame of {other.name}; give both as frames of one "
-                "engine"
-            )
+        engines = {side.kind.engine.name for side in self.sides.values() if side.kind.engine}
+        if len(engines) > 1:
+            msg = f"the lists and a side frame are of several engines, {' and '.join(engines)}; give frames of one"
             raise RecframeError(msg)
-        return side.kind.frame
+        return {
+            name: side.kind.frame if self._is_there(name) else _lazy(side)
+            for name, side in self.sides.items()
+        }
 
     @cached_property
     def schemas(self) -> dict[str, pl.Schema]:
@@ -123,7 +118,7 @@ class Question:
 
     def _is_there(self, name: str) -> bool:
         """Return whether a frame is the engine's, and none of this process."""
-        return self.sides[name].kind.engine is not None
+        return self.engine is not None and self.sides[name].kind.engine is not None
 
     def plan(self, *, keeps_users: bool = False, in_one_round: bool = False) -> Plan:
         """Return the plan of the call over the columns that it reads, which a first plan tells."""
@@ -142,31 +137,25 @@ class Question:
 
     def read_by(self, plan: Plan) -> dict[str, pl.Schema]:
         """Return the columns of the frames that a plan reads."""
-        return {name: self._of_columns(name, read) for name, read in plan.columns.items()}
-
-    def _of_columns(self, name: str, columns: Iterable[str]) -> pl.Schema:
-        schema = self.schemas[name]
-        return pl.Schema({one: schema[one] for one in columns})
-
-    def columns(self, name: str, columns: Iterable[str]) -> pl.LazyFrame:
-        """Return columns of a frame of this process by their places, since names such as "^.*$" are patterns to Polars."""
-        frame: pl.LazyFrame = self.frames[name]
-        names = frame.collect_schema().names()
-        return frame.select(pl.nth([names.index(column) for column in columns]))
+        return {
+            name: pl.Schema({one: self.schemas[name][one] for one in read})
+            for name, read in plan.columns.items()
+        }
 
     def in_full(self, schemas: Mapping[str, Mapping[str, pl.DataType]]) -> dict[str, pl.DataFrame]:
         """Return the columns that are read of the frames that every part of the users has in full."""
-        return {name: self._whole(name, schemas[name]) for name in WHOLE & {*schemas}}
-
-    def _whole(self, name: str, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
-        if not schema:
-            return pl.DataFrame()
-        if self.engine is not None and self._is_there(name):
-            rows = self.engine.read(self.frames[name], [*schema])
-        else:
-            rows = stream(self.columns(name, schema))
-        # column by column, since names may be patterns to Polars
-        return pl.DataFrame([one.cast(schema[one.name]) for one in rows])
+        found = {}
+        for name in WHOLE & {*schemas}:
+            frame, schema = self.frames[name], schemas[name]
+            if not schema:
+                rows = pl.DataFrame()
+            elif self.engine is not None and self._is_there(name):
+                rows = self.engine.read(frame, [*schema])
+            else:
+                rows = stream(columns_of(frame, schema))
+            # column by column, since names may be patterns to Polars
+            found[name] = pl.DataFrame([one.cast(schema[one.name]) for one in rows])
+        return found
 
     @cached_property
     def call(self) -> Call:
@@ -175,17 +164,13 @@ class Question:
         if isinstance(self.context.reference, str):
             del none["reference"]
         own = {one.name: one.definition for one in self.metrics if not one.definition.builtin}
-        options = {name: _sent(one) for name, one in self.options.items()}
-        if self.method == "require":  # whose result is checked where it is made
-            options["raises"] = False
         return Call(
             self.method,
             tuple(map(_sent, self.arguments)),
-            options,
+            {name: _sent(one) for name, one in self.options.items()},
             replace(self.context, memory=None, **none),
             {name: side.names for name, side in self.sides.items()},
             tuple(own.values()),
-            words(),
         )
 
     @cached_property
@@ -193,7 +178,7 @@ class Question:
         """The metrics of the call."""
         if self.method in WITHOUT_METRICS:
             return []
-        if self.method == "require":
+        if self.method == GATE:
             return metrics_of(required(self.arguments, self.options.get("k")))
         return registry.asked(registry.each(self.arguments), self.options.get("k"))
 
@@ -373,7 +358,7 @@ def on_engine(rec: Any, method: str, arguments: tuple[Any, ...], options: Mappin
     schemas = question.read_by(plan)
     task = Task(question.call, schemas, question.in_full(schemas), keeps_users=keeps)
     plan.fill(task.filled)
-    for step in (one for several in plan.steps for one in _apart(plan, several)):
+    for step in plan.steps:
         if not step.places:
             schema = chosen(plan.result, plan.shown.columns).collect_schema()
             return engine.rows(frame, _routed(question, step, schemas), task.rows, schema)
@@ -382,11 +367,6 @@ def on_engine(rec: Any, method: str, arguments: tuple[Any, ...], options: Mappin
         known = zip(step.places, sums, strict=True)
         task = replace(task, filled={**task.filled, **{sums_at(at): one for at, one in known}})
     return engine.give(frame, chosen(plan.finish(), plan.shown.columns))
-
-
-def _apart(plan: Plan, step: Step) -> list[Step]:
-    """Return steps of which those of keys have the keys of few frames, which are read where they lie."""
-    return [plan.step([place]) for place in step.places] if step.are_keys else [step]
 
 
 def _routed(question: Question, step: Step, schemas: Mapping[str, pl.Schema]) -> dict[str, Routed]:
@@ -404,11 +384,10 @@ def _sums(question: Question, engine: Engine, step: Step, task: Task) -> list[pl
         )
         raise NeedsAllUsersError(msg)
     routed, how = _routed(question, step, task.schemas), [one.how for one in step.sums]
-    in_place = step.are_keys and len(routed) == 1
-    if in_place:  # keys may stand behind the largest cut-off
+    if step.are_keys:  # which may stand behind the largest cut-off
         routed = {name: replace(one, most=None) for name, one in routed.items()}
     frame = question.rec._frame  # noqa: SLF001  a Rec's own
-    parts = engine.sums(frame, routed, task.sums, how, where_they_lie=in_place) if routed else []
+    parts = engine.sums(frame, routed, task.sums, how) if routed else []
     return step.added(parts or [task.sums({})])
 
 

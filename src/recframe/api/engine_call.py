@@ -10,21 +10,19 @@ from typing import TYPE_CHECKING, Any, overload
 import polars as pl
 
 from recframe.api.bound_metric import F
-from recframe.api.divided_calls import on_engine
+from recframe.api.divided_calls import GATE, on_engine
 from recframe.api.rec_class import Rec
 from recframe.errors import RecframeError, shown
 from recframe.frames.kinds.kind import Kind, with_results_of_polars
 from recframe.frames.kinds.lookup import (
     OF_ENGINES,
     ArrowStream,
-    collected,
     in_memory,
     kind_for,
     kind_of_class,
 )
 from recframe.frames.kinds.several_models import Models, held
 from recframe.frames.options import Context, NamedFrame
-from recframe.statistics.requirements import check
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -32,33 +30,11 @@ if TYPE_CHECKING:
     from recframe.api.rec_class import Segmented
     from recframe.frames.options import Options
 
-BY_BUCKET = (
-    "evaluate",
-    "summarize",
-    "compare",
-    "power",
-    "gaps",
-    "slices",
-    "require",
-    "judge",
-    "audit",
-)
+BY_BUCKET = ("evaluate", "summarize", "compare", "power", "gaps", "slices", "judge", "audit", GATE)
 """Methods whose plans are sums over users, or users' rows."""
 HERE = ("table", "pareto", "track", "fingerprint")
 """Methods that run in buckets of this machine too: they are made of those above, or stream."""
-INSTEAD = {
-    "explain": "rf.explain(...), which says the same without numbers",
-    "table": "summarize(...), whose values and intervals a table shows",
-    "pareto": "evaluate(...) and compare(...), whose values and verdicts it reads",
-    "track": "summarize(...), and write its rows as a file of the history",
-    "report": "summarize(...), compare(...) and gaps(...), which a report shows",
-    "worst": "evaluate(..., by='user'), and sort that frame",
-    "best": "evaluate(..., by='user'), and sort that frame",
-    "split": "it of the log's files, which stream: pl.scan_parquet(path).rec(time='...').split",
-    "core": "it of the log's files: pl.scan_parquet(path).rec().core(rounds=2)",
-}
-"""Alternatives to methods that are no sums over users."""
-SOME = "it of some users, in frames of Polars or pandas"
+REFUSED = ("explain", "report", "worst", "best", "core")
 
 
 def rec_for(frame: Any) -> Rec[Any]:
@@ -85,18 +61,17 @@ def _method(name: str) -> Callable[..., Any]:
 
 
 def _no_sum(rec: Any, name: str) -> RecframeError:
-    found = kind_for(rec._frame).engine  # noqa: SLF001  a Rec's own frame
-    if found is None:
-        instead = INSTEAD[name] if name in {"explain", "report", "worst", "best"} else ""
-        rest = f", or request {instead}" * bool(instead)
-        msg = f"rec.{name} is not a sum over users, so it does not run in buckets: leave memory= out{rest}"
-        return RecframeError(msg)
-    instead = INSTEAD.get(name, SOME).format(engine=found.name)
-    msg = f"rec.{name} is not a sum over users that {found.name} could add up; request {instead}"
-    return RecframeError(msg)
-
-
-REFUSED = ("explain", "report", "worst", "best", "core")
+    """Return the error of a method that is no sum over users."""
+    engine = kind_for(rec._frame).engine  # noqa: SLF001  a Rec's own frame
+    instead = (
+        "leave memory= out"
+        if engine is None
+        else f"give it a frame of this process, such as pl.scan_parquet(path), in place of one of {engine.name}"
+    )
+    return RecframeError(
+        f"rec.{name} is not a sum over users, so it does not run in buckets: {instead}, or request "
+        "evaluate(..., by='user'), summarize(...) or compare(...)"
+    )
 
 
 class InBuckets(Rec[F]):
@@ -104,18 +79,6 @@ class InBuckets(Rec[F]):
 
     for _name in (*BY_BUCKET, *HERE, *REFUSED):
         locals()[_name] = _method(_name)
-
-    @wraps(Rec.require)
-    def require(  # type: ignore[override]  # takes what that of a Rec does
-        self, *requirements: Any, raises: bool = True, **given: Any
-    ) -> Any:
-        """Raise where a requirement fails; see `Rec.require`."""
-        result = on_engine(self, "require", requirements, {**given, "raises": False})
-        if not raises:
-            return result
-        rows, kind = collected(result), kind_for(self._frame)
-        check(rows, **{name: given[name] for name in ("strict", "min_users") if name in given})
-        return rows if kind.is_lazy or kind.engine else result
 
     @property
     def plot(self) -> Any:

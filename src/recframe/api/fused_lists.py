@@ -135,13 +135,12 @@ def _checked(
     """Return the weights of the models, or say what is wrong with them."""
     if weights is None and method != "weighted":
         return None
-    if method != "weighted" or not isinstance(weights, Mapping):
-        found = f"found method={method!r} and weights={shown(weights)}"
-        msg = f"method='weighted' takes a number for each model: weights={{'svd': 0.7, 'knn': 0.3}}; {found}"
-        raise RecframeError(msg)
-    if names is not None and {*names} != {*weights}:
-        has, models = (", ".join(map(shown, some)) for some in (weights, names))
-        msg = f"weights= has {has}, and the models are {models}; give each model one"
+    if method != "weighted" or not weights or {*(names or weights)} != {*weights}:
+        models = f" and the models {', '.join(map(shown, names))}" if names else ""
+        msg = (
+            "method='weighted' takes a number for each model: weights={'svd': 0.7, 'knn': 0.3}; found "
+            f"method={method!r}, weights={shown(weights)}{models}"
+        )
         raise RecframeError(msg)
     return {name: _number(f"weights[{name!r}]", weight) for name, weight in weights.items()}
 

@@ -10,7 +10,7 @@ import polars as pl
 from recframe.api import argument_errors
 from recframe.api.bound_metric import By, Cutoffs, F
 from recframe.api.previous_results import earlier_rows, with_earlier
-from recframe.api.request import Question, check_pairs, question, with_notes
+from recframe.api.request import Question, check_pairs, question
 from recframe.errors import DataError, RecframeError
 from recframe.frames.dtypes import as_text, text_of
 from recframe.frames.hints import Either, bind
@@ -140,6 +140,26 @@ class Gates(Generic[F]):
         │ mrr >= 0.7  ┆ open  ┆ 0.75  ┆ -0.044785      ┆ 100     │
         └─────────────┴───────┴───────┴────────────────┴─────────┘
         """
+        asked = {"k": k, "by": by, "last": last, "models": models, "cluster": cluster}
+        result = self._states(*requirements, **asked, level=level, min_users=min_users)
+        if not raises:
+            return result
+        rows = collected(result)
+        check(rows, strict=strict, min_users=min_users)
+        rec: Any = self
+        return rows if rec._kind.is_lazy else result  # noqa: SLF001  the methods of this room are those of a Rec
+
+    def _states(
+        self,
+        *requirements: Required,
+        k: Cutoffs,
+        by: By,
+        last: Any,
+        models: Any,
+        cluster: str | None,
+        **how: Any,
+    ) -> Any:
+        """Return the states of requirements as a frame of the kind that came in."""
         needed = required(requirements, k)
         given = models if isinstance(models, list | tuple) else [models]
         names = None if models is None else [*map(text_of, given)]
@@ -147,12 +167,7 @@ class Gates(Generic[F]):
         rec = self._candidates(*mentioned)  # type: ignore[attr-defined]  # of a Rec
         of = question(rec, metrics_of(needed), None, by, cluster)
         asked = asked_of(needed, of.decimals, has_last=last is not None)
-        result = _judged(of, asked, names, last, level=level, min_users=min_users)
-        if not raises:
-            return result
-        rows = collected(result)
-        check(rows, strict=strict, min_users=min_users)
-        return rows if of.kind.is_lazy else result
+        return _judged(of, asked, names, last, **how)
 
 
 def _judged(
@@ -182,10 +197,8 @@ def _judged(
         rows = rows if models is None else _of_models(rows, models, asked)
         return states(rows, [*keys], asked, metrics, level=level, min_users=min_users)
 
-    by: dict[str, Any] = {key: dtypes[key] for key in keys}
-    schema = pl.Schema(by | {"metric": pl.String} | COLUMNS)
-    plan = with_notes(of.kind.applied(sums, finished, schema), of.notes)
-    return of.given(plan, keys, ["metric", *COLUMNS], [*COLUMNS])
+    columns = {"metric": pl.String, **COLUMNS}
+    return of.result(sums, finished, keys, columns, notes=of.notes, hidden=["metric"])
 
 
 def _sums(of: Question, asked: pl.DataFrame, metrics: Mapping[int, Metric[...]]) -> pl.LazyFrame:

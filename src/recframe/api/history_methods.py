@@ -10,7 +10,6 @@ import polars as pl
 
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs, F
-from recframe.api.request import Request
 from recframe.metrics.language import registry
 
 if TYPE_CHECKING:
@@ -107,8 +106,8 @@ class Tracked(Generic[F]):
         place, time = place_of(history), moment(as_of)
         summary = rec.summarize(*metrics, k=k, by=by, cluster=cluster, level=level)
         names: list[Any] = [*argument_errors.names(by), *([] if cluster is None else [cluster])]
-        asked = Request.of(rec, registry.asked(registry.each(metrics), k), names)
-        data = fingerprint(asked.inputs)
+        asked = registry.asked(registry.each(metrics), k)
+        data = fingerprint(rec._inputs(names, asked))  # noqa: SLF001  the methods of this room are those of a Rec
         return write(summary, place, {"as_of": time, "name": name, "fingerprint": data}, tags)
 
     @argument_errors.understood

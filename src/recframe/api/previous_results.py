@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import polars as pl
@@ -22,7 +23,6 @@ NUMBERS = {
 }
 """Columns that are read, with the names that they get."""
 OTHERS = dict.fromkeys(NUMBERS.values(), pl.Float64)
-TIMES = {pl.Date: "%Y-%m-%d", pl.Datetime: "%Y-%m-%d %H:%M:%S%.f"}
 TEXTUAL = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
 TRUTHS = {"true": True, "false": False}
 
@@ -74,8 +74,9 @@ def _latest_run(history: pl.DataFrame, of: Question, by: Sequence[str]) -> pl.Da
         some = f"last=rf.history(...).filter(name={shown(next(filter(None, names)))})"
         msg = f"the latest runs of the history have several names, {', '.join(map(repr, names))}; choose one: {some}"
         raise RecframeError(msg)
-    numbers = [runs[OF_SUMMARY.get(name, name)].alias(name) for name in ("metric", *NUMBERS)]
-    return pl.DataFrame([*(runs[key].replace(NULL, None) for key in keys if key in by), *numbers])
+    split = [pl.col(key).replace(NULL, None) for key in keys if key in by]
+    named = {own: name for name, own in OF_SUMMARY.items()}
+    return runs.rename(named).select(*split, "metric", *NUMBERS)
 
 
 def _in_dtype(column: pl.Series, dtype: pl.DataType) -> pl.Series:
@@ -87,8 +88,8 @@ def _in_dtype(column: pl.Series, dtype: pl.DataType) -> pl.Series:
     if dtype == pl.Boolean:
         found = text.replace_strict(TRUTHS, default=None, return_dtype=dtype)
     elif isinstance(dtype, pl.Date | pl.Datetime):
-        written = text.str.replace("T", " ", literal=True)
-        found = written.str.strptime(dtype, TIMES[dtype.base_type()], strict=False)
+        with suppress(pl.exceptions.ComputeError):  # of which no text is a time
+            found = text.str.strptime(dtype, strict=False)
     elif dtype.is_numeric() or dtype in TEXTUAL:
         found = text.cast(dtype, strict=False)
     lost = text.filter(found.is_null() & text.is_not_null())

@@ -230,67 +230,44 @@ class Question(Request):
         if pairing is not None:
             names = {MODEL: self.by[MODEL], BASELINE: BASELINE} | self.by
         sums = sums if only is None else sums.filter(only)
-        return self.result(sums, made, names, columns)
+        notes = None if pairing is None else self.notes
+        return self.result(sums, made, names, columns, notes=notes)
 
-    def result(
+    def result(  # noqa: PLR0913  one place makes all results of sums
         self,
         rows: pl.LazyFrame,
         made: Callable[[pl.DataFrame], pl.DataFrame],
         names: Mapping[str, str],
         columns: Mapping[str, Any],
-        **told: Any,
+        *,
+        notes: pl.LazyFrame | None = None,
+        hidden: Collection[str] = (),
+        of_values: bool = True,
     ) -> Any:
         """Return what a function makes of a plan's few rows, as a frame of the kind that came in.
 
-        `names` are those of its keys, before the other `columns`; what the function does not make is taken from the rows.
+        `names` are those of its keys, before the other `columns`, of which those in `hidden` are for warnings alone; what the
+        function does not make is taken from the rows. Warnings go by its values, unless it has none.
         """
-        dtypes: dict[str, Any] = {**rows.collect_schema(), **columns}
         others = [one for one in columns if one not in names]
         check_names(names, others)
-        notes = self.notes if BASELINE in names else None
-        # notes are joined by the names inside
-        inside = {one: one for one in (*names, *others)}
-        own = inside if notes is not None else {**inside, **names}
-        schema = pl.Schema({own[one]: dtypes[one] for one in inside})
+        dtypes: dict[str, Any] = {**rows.collect_schema(), **columns}
+        schema = pl.Schema({one: dtypes[one] for one in (*names, *others)})
 
         def finished(found: pl.DataFrame) -> pl.DataFrame:
             new = made(found)
-            each = (new[one] if one in new.columns else found[one] for one in inside)
-            return pl.DataFrame([of.alias(one) for of, one in zip(each, schema, strict=True)])
+            return pl.DataFrame([(new if one in new.columns else found)[one] for one in schema])
 
-        whole = self.kind.applied(rows, finished, schema)
-        if notes is None:
-            return self._given(whole, names, None, **told)
-        return self.given(with_notes(whole, notes), names, others, others, **told)
-
-    def given(
-        self,
-        plan: pl.LazyFrame,
-        names: Mapping[str, str],
-        columns: Sequence[str],
-        shown: Sequence[str],
-        **told: Any,
-    ) -> Any:
-        """Return a result under the names of its columns, of which those in `shown` are given behind the keys."""
-        check_names(names, columns)
+        # notes are joined by the names inside
+        plan = with_notes(self.kind.applied(rows, finished, schema), notes)
         keys = (pl.col(inside).alias(name) for inside, name in names.items())
-        return self._given(plan.select(*keys, *columns), names, shown, **told)
-
-    def _given(
-        self,
-        plan: pl.LazyFrame,
-        names: Mapping[str, str],
-        shown: Sequence[str] | None,
-        *,
-        of_values: bool = True,
-    ) -> Any:
-        """Return a named result as a frame of the kind that came in; warnings go by its values, unless it has none."""
+        plan = as_shown(plan.select(*keys, *others), self.decimals)
         sources = dict(self.inputs.sources)
         if BASELINE in names:
             sources[names[BASELINE]] = sources.get(names[MODEL])
         told = partial(self._told, names) if of_values else warned_of_truth(self.inputs)
-        columns = None if shown is None else [*names.values(), *shown]
-        return self.kind.give(as_shown(plan, self.decimals), sources, told, columns)
+        shown = [*names.values(), *(one for one in others if one not in hidden)]
+        return self.kind.give(plan, sources, told, shown)
 
     def _told(self, names: Mapping[str, str], result: pl.DataFrame, run: Collect) -> None:
         """Issue the warnings of a result, by the metrics' names, since a gate may have several rows of one.
@@ -310,10 +287,7 @@ class Question(Request):
                 columns[MODEL] = of_model.cast(result.schema[names[MODEL]])
             sides.append(pl.DataFrame(columns))
         rows = pl.concat(sides)
-        numbers = []
-        for name in map(str, self.metrics):
-            is_its = rows["metric"] == name
-            numbers.append(pl.DataFrame([column.filter(is_its) for column in rows]))
+        numbers = [rows.filter(rows["metric"] == str(metric)) for metric in self.metrics]
         known = [models_of_other_users] if BASELINE in names and self.notes is None else []
         tell(one_of_each(self.home), self.metrics, numbers, run, self.looks, known)
 

@@ -135,7 +135,7 @@ class Split(SplitAnswers[F]):
         └──────┴─────────┴──────┴──────┴──────┘
         """
         labels = self._labels
-        known = baseline_arguments.names_of(names)
+        known = [*dict.fromkeys(names)] or [*baseline_arguments.DEFAULT]
         asked = baseline_arguments.asked_of(labels, known, k, window=window, seed=seed, seen=seen)
         result: F = baseline_arguments.given(labels, lists_of(labels.folds, known, asked))
         return result
@@ -159,8 +159,7 @@ class Split(SplitAnswers[F]):
         >>> split.run({"last_sold": last_sold}).row(0)
         (0, 'last_sold', 1, 10, 1)
         """
-        functions = fold_runs.check_models(models)
-        lists = fold_runs.run(self.folds, functions, whole("k", k, 1))
+        lists = fold_runs.run(self.folds, models, whole("k", k, 1))
         result: F = baseline_arguments.given(self._labels, lists)
         return result
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Generic
+from typing import Generic
 
 from recframe.api import reprs
 from recframe.api.bound_metric import F
-from recframe.audit.split_rows import SplitRows, in_folds
-from recframe.frames.kinds.kind import Kind
+from recframe.audit.split_rows import in_folds
 from recframe.splits.description import described
 from recframe.splits.labels import Labels
 
@@ -43,11 +41,13 @@ class SplitAnswers(Generic[F]):
         │ few_truth_users       ┆ warning  ┆ truth ┆ 1    ┆ 1     │
         └───────────────────────┴──────────┴───────┴──────┴───────┘
         """
+        from recframe.audit.report import audit_split  # noqa: PLC0415  importing recframe should take no time
+
         labels = self._labels
         kind = labels.log.kind
         rows = {fold.number: fold.rows for fold in labels.folds}
         folds = in_folds(rows, labels.rule.parted_by, size=kind.size)
-        result: F = _audited(folds, kind)
+        result: F = kind.give(audit_split(folds), {})
         return result
 
     def describe(self) -> F:
@@ -95,9 +95,3 @@ class SplitAnswers(Generic[F]):
         found = labels.log.kind.run(counts).rows()
         parts = [f"{n:,} {part}" for part, n in found]
         return f"{words}: {', '.join(parts)}"
-
-
-def _audited(folds: Mapping[int, SplitRows], kind: Kind) -> Any:
-    from recframe.audit import report  # noqa: PLC0415  importing recframe should take no time
-
-    return kind.give(report.audit_split(folds), {})

@@ -15,7 +15,7 @@ from recframe.frames.options import Context, Folds, NamedFrame
 from recframe.frames.roles import Side
 from recframe.frames.rows.joins import joined
 from recframe.splits import description
-from recframe.splits.labels import Labels
+from recframe.splits.labels import Fold, Labels
 from recframe.splits.log import FOLD
 
 LISTS = "the frame of lists"
@@ -114,27 +114,31 @@ def _train(labels: Labels) -> NamedFrame:
 
 def _users(labels: Labels, options: Mapping[str, Any]) -> NamedFrame:
     """Return the users of each fold's truth and those of `users=`, with their history and kind, and the columns of `users=`."""
-    given, keys = options.get("users"), ["user"]
-    own = {fold.number: fold.users.select("user") for fold in labels.folds}
-    more = None
-    if given is not None:
-        side = Side("the frame users=", in_memory(given), Context(user=options["user"]), "users")
-        more, keys = _more(labels, side)
-        for number, users in own.items():
-            others = more.filter(pl.col(FOLD) == number) if len(keys) > 1 else more
-            own[number] = pl.concat([users, others.select("user")]).unique()
-    found = labels.of(lambda fold: description.of_users(fold.histories, own[fold.number]))
-    if more is not None:
-        found = joined(found, more, keys)
-    found = found.rename({"user": options["user"]})
+    more, keys = None, ["user"]
+    if (given := options.get("users")) is not None:
+        more = _more(
+            labels,
+            Side("the frame users=", in_memory(given), Context(user=options["user"]), "users"),
+        )
+        keys += [FOLD] * (FOLD in more.collect_schema())
+
+    def of_fold(fold: Fold) -> pl.LazyFrame:
+        users = fold.users.select("user")
+        if more is not None:
+            others = more.filter(pl.col(FOLD) == fold.number) if FOLD in keys else more
+            users = pl.concat([users, others.select("user")]).unique()
+        return description.of_users(fold.histories, users)
+
+    found = labels.of(of_fold)
+    found = (found if more is None else joined(found, more, keys)).rename({"user": options["user"]})
     if len(labels.folds) == 1:
         found = found.drop(FOLD)
     frame = found if labels.log.is_lazy else ask([found])[0]
     return NamedFrame(frame, {"user": options["user"]})
 
 
-def _more(labels: Labels, side: Side) -> tuple[pl.LazyFrame, list[str]]:
-    """Return the columns of `users=`, with the user's id as `user`, and the keys by which they are one row each."""
+def _more(labels: Labels, side: Side) -> pl.LazyFrame:
+    """Return the columns of `users=`, with the user's id as `user` in the dtype of the log, and folds as whole numbers."""
     own = side.require("user")
     others = [name for name in side.columns if name != own]
     for name in others:
@@ -143,7 +147,4 @@ def _more(labels: Labels, side: Side) -> tuple[pl.LazyFrame, list[str]]:
             raise ColumnError(msg)
     taken = side.kind.take({"user": own} | {name: name for name in others}, ["user"]).lazy()
     taken = like_the_log(labels, taken, {"user": side.title}).filter(pl.col("user").is_not_null())
-    has_fold = FOLD in others
-    if has_fold:
-        taken = taken.with_columns(pl.col(FOLD).cast(pl.Int64))
-    return taken, ["user", *[FOLD] * has_fold]
+    return taken.with_columns(pl.col(FOLD).cast(pl.Int64)) if FOLD in others else taken

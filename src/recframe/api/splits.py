@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import replace
+from functools import wraps
 from inspect import Parameter
-from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, cast, get_args
 
 import polars as pl
 
@@ -14,7 +15,6 @@ from recframe.api.bound_metric import F
 from recframe.api.split import Split
 from recframe.errors import (
     CallError,
-    ColumnError,
     RecframeError,
     dtype_shown,
     shown,
@@ -25,7 +25,7 @@ from recframe.frames.options import plain_number
 from recframe.splits import rules, times
 from recframe.splits.hashing import check_ids
 from recframe.splits.labels import CHOICES, Cold, Filters, Seen, Target, labelled
-from recframe.splits.log import FOLD, PAIR, PART, Log, log_of
+from recframe.splits.log import PAIR, Log, log_of
 from recframe.splits.rules import FoldInOrder, Per, Rule
 from recframe.statistics import options
 
@@ -53,15 +53,24 @@ class Options(TypedDict, total=False):
 
 
 def _rule(method: C) -> C:
-    """Decorate a rule: its signature has the options of all rules, each by its name."""
+    """Decorate a rule: its signature has the options of all rules, and its splits say how it was called."""
     own = inspect.signature(method)
     named = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
     for name, annotation in Options.__annotations__.items():
         written = annotation.__forward_arg__
         one = Parameter(name, Parameter.KEYWORD_ONLY, default=DEFAULTS[name], annotation=written)
         named.append(one)
-    vars(method)["__signature__"] = own.replace(parameters=named)
-    return argument_errors.understood(method)
+
+    @wraps(method)
+    def called(self: Any, *arguments: Any, **given: Any) -> Any:
+        values = own.bind(self, *arguments, **given).arguments
+        values |= values.pop("common", {})
+        written = [f"{name}={shown(one)}" for name, one in [*values.items()][1:] if one is not None]
+        self._call = f"{method.__name__}({', '.join(written)})"
+        return method(self, *arguments, **given)
+
+    vars(called)["__signature__"] = own.replace(parameters=named)
+    return cast("C", argument_errors.understood(called))
 
 
 class Splits(Generic[F]):
@@ -80,6 +89,9 @@ class Splits(Generic[F]):
 
     Each filter goes by the train of the rule, never by what another filter left; of several reasons a row has the first.
     """
+
+    _call = ""
+    """The call of a rule, as it is written."""
 
     def __init__(self, rec: Any) -> None:
         self._rec = rec
@@ -129,16 +141,11 @@ class Splits(Generic[F]):
         │ 2    ┆ 10   ┆ 3   ┆ 0    ┆ truth │
         └──────┴──────┴─────┴──────┴───────┘
         """
-        ways = {"at": at, "last": last, "share": share}
-        named = [name for name, value in ways.items() if value is not None]
-        if len(named) != 1:
-            found = " and ".join(f"{name}=" for name in named) or "none"
-            msg = f"rec.split.by_time() takes one of at=, last= and share=, but found {found}; write by_time(last='7d')"
+        if _only("by_time", at=at, last=last, share=share) is None:
+            msg = "rec.split.by_time() takes one of at=, last= and share=, but found none; write by_time(last='7d')"
             raise CallError(msg)
-        for name, way in {"until": "at", "align": "last"}.items():
-            if (until if name == "until" else align) is not None and way != named[0]:
-                msg = f"{name}= does not go with {named[0]}=; leave one of them out"
-                raise CallError(msg)
+        _only("by_time", until=until, last=last, share=share)
+        _only("by_time", align=align, at=at, share=share)
         log = self._log(common)
         dtype = log.require_time("by_time")
         _check_align(align, dtype)
@@ -150,7 +157,7 @@ class Splits(Generic[F]):
         else:
             ends = None if until is None else times.point_of("until", until, dtype)
             rule = rules.by_point(times.point_of("at", at, dtype), ends)
-        return _split("by_time", log, rule, common, **ways, until=until, align=align)
+        return self._split(log, rule, common)
 
     @_rule
     def rolling(
@@ -209,7 +216,7 @@ class Splits(Generic[F]):
             )
             raise RecframeError(msg)
         rule = rules.rolling(log, n_folds, lengths, align)
-        return _split("rolling", log, rule, common, folds=folds, **given, align=align)
+        return self._split(log, rule, common)
 
     @_rule
     def last_per_user(
@@ -244,7 +251,7 @@ class Splits(Generic[F]):
             options.whole("folds", folds, 1),
             options.whole("keep", keep, 0),
         )
-        return _split("last_per_user", log, rule, common, n=n, folds=folds, keep=keep)
+        return self._split(log, rule, common)
 
     @_rule
     def leave_one_out(
@@ -298,9 +305,7 @@ class Splits(Generic[F]):
             name = "keep" if n is None else "n"
             msg = f"{name}= goes by users; write per='user', or leave it out"
             raise CallError(msg)
-        if n is not None and share is not None:
-            msg = "rec.split.random() takes share= or n=, but found both; leave one of them out"
-            raise CallError(msg)
+        _only("random", share=share, n=n)
         log = self._log(common)
         check_ids(log.schema, {role: log.names[role] for role in PAIR})
         n_folds = 1 if folds is None else options.whole("folds", folds, 1)
@@ -313,8 +318,7 @@ class Splits(Generic[F]):
             rule = rules.random_of_users(part, number, n_folds, seed, kept)
         if "time" in log.names:
             warn(LEAKS)
-        given = {"share": share, "n": n, "folds": folds, "per": per, "seed": seed, "keep": keep}
-        return _split("random", log, rule, common, **given)
+        return self._split(log, rule, common)
 
     @_rule
     def by_user(
@@ -354,9 +358,8 @@ class Splits(Generic[F]):
         log = self._log(common)
         by = order or ("time" if "time" in log.names else "random")
         options.one_of("order", by, get_args(FoldInOrder))
-        if at is not None and (share is not None or folds is not None):
-            msg = "rec.split.by_user() takes at=, or share= and folds=, but found both; leave one of them out"
-            raise CallError(msg)
+        _only("by_user", at=at, share=share)
+        _only("by_user", at=at, folds=folds)
         point = None
         if by == "time" or at is not None:
             dtype = log.require_time("by_user")
@@ -372,17 +375,24 @@ class Splits(Generic[F]):
             )
             raise RecframeError(msg)
         rule = rules.by_user(of_users, point, n_folds, number, by, seed)
-        given = {"share": share, "folds": folds, "at": at, "fold_in": fold_in}
-        return _split("by_user", log, rule, common, **given, order=order, seed=seed)
+        return self._split(log, rule, common)
 
     def _log(self, common: Options) -> Log:
         rec = self._rec
-        log = log_of(rec._frame, rec._context, min_relevance=common.get("min_relevance"))  # noqa: SLF001  of this room
-        for name in (FOLD, PART):
-            if name in log.kind.columns:
-                msg = f"the log has a column {name!r}, which is the name of one that the split adds; rename it first"
-                raise ColumnError(msg)
-        return log
+        return log_of(rec._frame, rec._context, min_relevance=common.get("min_relevance"))  # noqa: SLF001  of this room
+
+    def _split(self, log: Log, rule: Rule, common: Options) -> Split[F]:
+        """Return the split of a rule with the options of all rules, after checks of these."""
+        filters = Filters(**common)
+        for name, known in CHOICES.items():
+            options.one_of(name, getattr(filters, name), known)
+        options.whole("min_train", filters.min_train, 0)
+        if filters.min_relevance is not None and plain_number(filters.min_relevance) is None:
+            msg = f"min_relevance={shown(filters.min_relevance)}: write a number; rows below it are never truth"
+            raise RecframeError(msg)
+        if filters.target != "all":
+            log.require_time(self._call.partition("(")[0])
+        return Split(labelled(log, replace(rule, words=self._call), filters))
 
     if not TYPE_CHECKING:
 
@@ -398,25 +408,17 @@ RULES = [name for name, one in vars(Splits).items() if callable(one) and name[0]
 """The rules, in the order in which a message lists them."""
 
 
-def _split(call: str, log: Log, rule: Rule, common: Options, **given: object) -> Split[Any]:
-    """Return the split of a rule, whose words are the call with the options that differ from their defaults."""
-    filters = Filters(**common)
-    for name, known in CHOICES.items():
-        options.one_of(name, getattr(filters, name), known)
-    options.whole("min_train", filters.min_train, 0)
-    if filters.min_relevance is not None and plain_number(filters.min_relevance) is None:
-        msg = f"min_relevance={shown(filters.min_relevance)}: write a number; rows below it are never truth"
-        raise RecframeError(msg)
-    if filters.target != "all":
-        log.require_time(call)
-    takes = inspect.signature(getattr(Splits, call)).parameters
-    named = [
-        f"{name}={shown(value)}"
-        for name, value in {**given, **common}.items()
-        if value is not None
-        and not (takes[name].kind is Parameter.KEYWORD_ONLY and value == takes[name].default)
-    ]
-    return Split(labelled(log, replace(rule, words=f"{call}({', '.join(named)})"), filters))
+def _only(call: str, **given: object) -> str | None:
+    """Return which of several arguments is given, or say that they do not go together."""
+    named = [f"{name}=" for name, value in given.items() if value is not None]
+    if len(named) > 1:
+        *some, last = (f"{name}=" for name in given)
+        msg = (
+            f"rec.split.{call}() takes one of {', '.join(some)} and {last}, but found {' and '.join(named)}; leave one of them "
+            "out"
+        )
+        raise CallError(msg)
+    return named[0] if named else None
 
 
 def _check_align(align: object, dtype: pl.DataType) -> None:

@@ -17,7 +17,6 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
-import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -29,12 +28,10 @@ from recframe.engines.sent_rows import (
     BUCKET,
     ROWS,
     SENT,
-    SUMS_AT_ONCE,
     Side,
     Tabled,
     adding,
     making,
-    sent_sums,
     sides_of,
     summing,
     sums_of,
@@ -45,8 +42,8 @@ from recframe.frames.kinds.engine import Added, Frames, Routed, Summing, rows_wi
 from recframe.frames.kinds.pandas_frames import dtype_name, series
 from recframe.frames.kinds.pyarrow_frames import plain, table_of, without_rows
 
-SETTING = "recframe.buckets"
-"""Dask setting with the number of buckets: dask.config.set({"recframe.buckets": 4000})."""
+SUMS_AT_ONCE = 8
+"""Parts of sums that are added up at once."""
 TO = "_partitions"
 """Column name of partition numbers in Dask's shuffle."""
 BYTES = pd.ArrowDtype(pa.large_binary())
@@ -84,9 +81,9 @@ class Dask(OfTables):
     def read(self, frame: Any, columns: Sequence[str]) -> pl.DataFrame:
         """Return some columns of a small frame."""
         schema = self.schema(frame)
-        read = Routed(frame, pl.Schema({name: schema[name] for name in columns}), columns[0])
-        sent = _of_rows(read, lambda rows: sent_sums([rows])).compute()
-        return pl.concat(rows for (rows,) in sums_of(_table_of_sent(sent), 1))
+        return _rows(
+            frame[[*columns]].compute(), pl.Schema({name: schema[name] for name in columns})
+        )
 
     def stacked(self, frames: Mapping[str, Any], model: str) -> Any:
         """Return frames below each other, with a column that has their names; where one lacks a column, it is null there."""
@@ -102,18 +99,11 @@ class Dask(OfTables):
         routed: Mapping[str, Routed],
         summed: Summing,
         added: Sequence[Added],
-        *,
-        where_they_lie: bool,
     ) -> list[list[pl.DataFrame]]:
         """Return the sums of all buckets, added up in a tree."""
         del frame
         sides = sides_of(routed)
-        if where_they_lie:
-            ((name, one),) = routed.items()
-            present = one.present  # a frame that is sent along would be computed on the workers
-            sent = _of_rows(one, lambda rows: sent_sums(summed({name: rows_with(rows, present)})))
-        else:
-            sent = _each_bucket(routed, sides, summing(sides, summed, added), _in_bytes)
+        sent = _each_bucket(routed, sides, summing(sides, summed, added), _in_bytes)
         both = adding(added)
         while sent.npartitions > 1:
             fewer = -(-sent.npartitions // SUMS_AT_ONCE)
@@ -170,34 +160,27 @@ def _type(meta: pd.DataFrame, name: Any) -> pa.DataType | None:
         return None
 
 
-def _table(rows: pd.DataFrame, schema: pa.Schema) -> pa.Table:
-    """Return a partition's rows as a table, in the types that the frame's meta tells."""
-    return pa.table([_column(rows, field) for field in schema], schema=schema)
+def _rows(rows: pd.DataFrame, schema: pl.Schema) -> pl.DataFrame:
+    """Return a partition's rows in the dtypes that the frame's meta tells."""
+    fields = without_rows(schema).schema
+    columns = [_column(rows, field, schema[field.name]) for field in fields]
+    return pl.DataFrame(pa.table(columns, schema=fields))
 
 
-def _column(rows: pd.DataFrame, field: pa.Field) -> pa.Array:
-    """Return a column of a partition in the type that the frame's meta tells."""
+def _column(rows: pd.DataFrame, field: pa.Field, dtype: pl.DataType) -> pa.Array:
+    """Return a column of a partition; by the kind of a number or a time pandas may tell partitions apart."""
     values = series(rows, field.name, field.name, is_id=True)
     if isinstance(values.dtype, pl.Enum | pl.Categorical):
         values = values.cast(pl.String)
-    found = values.to_arrow()
-    if pa.types.is_null(found.type) or plain(found.type) == field.type or _widens(found, field):
-        return found.cast(field.type)
+    own = values.dtype
+    if own in (pl.Null, dtype.base_type()) or (own.is_numeric() and dtype.is_numeric()):
+        return values.to_arrow().cast(field.type)
+    found = plain(values.to_arrow().type)
     msg = (
-        f"column {field.name!r} is {plain(found.type)} in a partition, and {field.type} by the frame's meta; cast it first, "
-        f"for example frame.astype({{{field.name!r}: 'string'}})"
+        f"column {field.name!r} is {found} in a partition, and {field.type} by the frame's meta; cast it first, for example "
+        f"frame.astype({{{field.name!r}: 'string'}})"
     )
     raise ColumnError(msg)
-
-
-def _widens(found: pa.Array, field: pa.Field) -> bool:
-    """Whether a partition's type is of the same family as the one by the meta, which pandas may tell them apart by."""
-
-    def is_number(kind: pa.DataType) -> bool:
-        return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
-
-    families = (is_number, pa.types.is_timestamp, pa.types.is_decimal)
-    return any(of(found.type) and of(field.type) for of in families)
 
 
 def _buckets_of(values: pl.Series, n_buckets: int) -> Any:
@@ -205,13 +188,12 @@ def _buckets_of(values: pl.Series, n_buckets: int) -> Any:
 
     NOTE: by pandas' hashes, which are the same on all machines; whole numbers of any width have the same.
     """
-    if values.dtype.is_integer() or (values.dtype.is_temporal() and values.dtype != pl.Time):
-        numbers = values.to_physical().cast(pl.Int64).fill_null(0).to_numpy()
-        hashes = pd.util.hash_array(numbers)
+    if values.dtype.is_integer():
+        ids = values.cast(pl.Int64).fill_null(0).to_numpy()
     else:
         texts = values.to_frame().select(as_text(pl.nth(0), values.dtype).fill_null(""))
-        hashes = pd.util.hash_array(texts.to_series().to_numpy().astype(object))
-    return (hashes % np.uint64(n_buckets)).astype(np.int64)
+        ids = texts.to_series().to_numpy().astype(object)
+    return (pd.util.hash_array(ids) % np.uint64(n_buckets)).astype(np.int64)
 
 
 def _each_bucket(
@@ -247,11 +229,8 @@ def _of_rows(routed: Routed, made: Callable[[pl.DataFrame], pa.Table]) -> Any:
     """Return what is sent of each partition's rows, of the columns that are read."""
     if isinstance(routed.frame, pl.LazyFrame):
         return dd.from_pandas(_in_bytes(made(local_rows(routed))), npartitions=1, sort=False)
-    schema = without_rows(routed.schema).schema
-    return _each(
-        routed.frame[routed.columns],
-        lambda rows: _in_bytes(made(pl.DataFrame(_table(rows, schema)))),
-    )
+    schema = routed.schema
+    return _each(routed.frame[routed.columns], lambda rows: _in_bytes(made(_rows(rows, schema))))
 
 
 def _table_of_sent(sent: pd.DataFrame) -> pa.Table:
@@ -293,11 +272,6 @@ def _dtype(kind: pa.DataType) -> Any:
 
 
 def _n_buckets(routed: Mapping[str, Routed]) -> int:
-    """Return the number of buckets: what the user sets, or of the frame with the most partitions."""
-    setting = dask.config.get(SETTING, None)
-    if setting is not None:
-        return max(int(setting), 1)
+    """Return the number of buckets: that of the partitions of the frame with the most."""
     frames = (one.frame for one in routed.values())
-    return max(
-        (frame.npartitions for frame in frames if not isinstance(frame, pl.LazyFrame)), default=1
-    )
+    return max((getattr(frame, "npartitions", 1) for frame in frames), default=1)

@@ -10,7 +10,7 @@ import pyarrow as pa  # type: ignore[import-untyped]  # comes with every engine
 
 from recframe.errors import RecframeError
 from recframe.frames.collecting import stream
-from recframe.frames.kinds.engine import Engine, Routed
+from recframe.frames.kinds.engine import Engine, Routed, columns_of
 from recframe.frames.kinds.kind import Kind, Named, Names
 from recframe.frames.kinds.pyarrow_frames import Arrow, in_plain_types, without_rows
 
@@ -32,9 +32,8 @@ class OfTables(Engine):
 
 
 def local_rows(one: Routed) -> pl.DataFrame:
-    """Return the columns that are read of a frame of this process: by position, since names may be patterns to Polars."""
-    names = one.frame.collect_schema().names()
-    return stream(one.frame.select(pl.nth(names.index(name)) for name in one.columns))
+    """Return the columns that are read of a frame of this process."""
+    return stream(columns_of(one.frame, one.columns))
 
 
 class EngineFrame(Kind):

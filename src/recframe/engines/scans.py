@@ -18,7 +18,7 @@ from recframe.frames.atomic_write import reason
 from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text, common
 from recframe.frames.hints import Given
-from recframe.frames.kinds.engine import Frames, Routed, rows_with
+from recframe.frames.kinds.engine import Frames, Routed, columns_of, rows_with
 
 GROUPS = 4096
 """Groups of users by a hash of their id; a scan reads several."""
@@ -31,7 +31,7 @@ _CGROUPS = Path("/sys/fs/cgroup")
 _OWN_GROUPS = Path("/proc/self/cgroup")
 _FREE = Path("/proc/meminfo")
 _UNKNOWN = 4_000_000_000
-"""Bytes that are taken to be free where the system does not say it."""
+"""Bytes that are taken to be free where the system does not say it, as on macOS and Windows."""
 _SAMPLE = 10_000
 """Rows by which the bytes of a row are known."""
 _SCANS = ("Parquet SCAN [", "IPC SCAN [", "Ipc SCAN [", "DF [")
@@ -42,10 +42,7 @@ _OF_SCANS = ("PROJECT", "SELECTION:", "ESTIMATED ROWS", "simple")
 
 def rows_of(one: Routed) -> pl.LazyFrame:
     """Return the rows and columns that are read of a frame: to leave out rows without ids takes a look at all of them."""
-    places = one.frame.collect_schema().names()
-    rows = one.frame.select(pl.nth([places.index(name) for name in one.columns]))
-    found: pl.LazyFrame = rows_with(rows, (), most=one.most)
-    return found
+    return rows_with(columns_of(one.frame, one.columns), (), most=one.most)
 
 
 class Scans:
@@ -105,33 +102,20 @@ class Scans:
             groups = rows_of(one).select(self._group(name).alias(GROUP)).group_by(GROUP).len()
             for group, n_rows in stream(groups).rows():
                 sizes[group] += n_rows * self._bytes_of_row[name]
+        if max(sizes.values()) > self.room:
+            least = self.least(max(sizes.values()))
+            msg = (
+                f"{Given('memory', in_words(self.memory))} is too little for the user with the most rows and those who are "
+                f"read with them, who need about {least}; write {Given('memory', least)} or more"
+            )
+            raise RecframeError(msg)
         found, first, size = [], 0, 0.0
         for group, more in sizes.items():
-            if more > self.room:
-                raise self._too_large(group)
             if size + more > self.room:
                 found.append((first, group - 1))
                 first, size = group, 0.0
             size += more
         return [*found, (first, GROUPS - 1)]
-
-    def _too_large(self, group: int) -> RecframeError:
-        """Return the error of a user whose rows need more than the bound."""
-        counts = [
-            rows_of(one)
-            .filter(self._group(name) == group)
-            .select(pl.nth(one.columns.index(one.user)).alias("user"))
-            .group_by("user")
-            .len()
-            .select(pl.col("len").max())
-            for name, one in self.read.items()
-        ]
-        n_rows = sum(stream(one).item() or 0 for one in counts)
-        least = self.least(n_rows * max(self._bytes_of_row.values()))
-        return RecframeError(
-            f"{Given('memory', in_words(self.memory))} is too little: the user with the most rows has {n_rows:,} rows, which "
-            f"need about {least}; write {Given('memory', least)} or more"
-        )
 
     def least(self, need: float) -> str:
         """Return the bound that has room for so many bytes."""
@@ -204,34 +188,26 @@ def in_words(size: float) -> str:
 
 
 def default_memory() -> int:
-    """Return half of the container's limit; without one, half of what is free."""
-    return (_container_limit() or _free()) // 2
+    """Return half of what is free, or of the container's limit where that is less."""
+    return min([_free(), *_limits()]) // 2
 
 
-def _container_limit() -> int | None:
-    """Return the least limit of the process's control groups that is below the machine's memory."""
+def _limits() -> list[int]:
+    """Return the limits of the process's control groups."""
     found = []
     for line in _lines(_OWN_GROUPS):
-        _, controllers, group = line.split(":", 2)
-        is_v1 = "memory" in controllers.split(",")
-        if controllers and not is_v1:
-            continue
-        top = _CGROUPS / "memory" if is_v1 else _CGROUPS
-        file = "memory.limit_in_bytes" if is_v1 else "memory.max"
-        inside = top / group.lstrip("/")
-        folders = [one for one in (inside, *inside.parents) if one.is_relative_to(top)]
-        for text in (text for folder in folders for text in _lines(folder / file)):
-            with suppress(ValueError):  # "max"
-                found.append(int(text))
-    total = _sysconf("SC_PHYS_PAGES")
-    return min((one for one in found if not total or one < total), default=None)
+        inside = _CGROUPS / line.rpartition(":")[2].lstrip("/")
+        folders = [one for one in (inside, *inside.parents) if one.is_relative_to(_CGROUPS)]
+        texts = [text for folder in folders for text in _lines(folder / "memory.max")]
+        found += [int(text) for text in texts if text.isdecimal()]  # which "max" is not
+    return found
 
 
 def _free() -> int:
     for line in _lines(_FREE):
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024
-    return _sysconf("SC_AVPHYS_PAGES") or _sysconf("SC_PHYS_PAGES") // 2 or _UNKNOWN
+    return _UNKNOWN
 
 
 def _lines(path: Path) -> list[str]:
@@ -239,11 +215,3 @@ def _lines(path: Path) -> list[str]:
         return path.read_text(encoding="utf-8").splitlines()
     except OSError:
         return []
-
-
-def _sysconf(name: str) -> int:
-    """Return a number of pages in bytes; 0 where the system does not tell it."""
-    try:
-        return os.sysconf(name) * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return 0

@@ -25,8 +25,6 @@ ROWS_OF_PIECE = 400
 """Rows per bucket and piece, if memory allows: pieces of 25 take eight times the bytes per row."""
 ROWS_OF_PART = 1_500_000
 """Rows from which a bucket is processed in parts."""
-SUMS_AT_ONCE = 8
-"""Parts of sums that are added up at once."""
 BUCKET, SIDE, N_ROWS, ROWS = "bucket", "side", "n_rows", "rows"
 SENT = pa.schema(
     [(BUCKET, pa.int32()), (SIDE, pa.int32()), (N_ROWS, pa.int32()), (ROWS, pa.binary())]
@@ -48,14 +46,9 @@ class Side:
     """Common dtype of all frames' users, so that hashes agree."""
 
     @property
-    def columns(self) -> list[str]:
-        """The names of the columns."""
-        return self.schema.names()
-
-    @property
     def names(self) -> list[str]:
         """The names of the columns on the way, which may be any signs elsewhere."""
-        return [f"column {place}" for place in range(len(self.columns))]
+        return [f"column {place}" for place in range(len(self.schema))]
 
     @property
     def on_the_way(self) -> pl.Schema:
@@ -73,22 +66,16 @@ class Side:
         }
         return pa.RecordBatch.from_pydict(sent, SENT)
 
-    def read(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return rows in the columns and dtypes that a plan has."""
-        found = rows.cast(self.on_the_way)
-        found.columns = self.columns
-        return found
-
     def received(self, pieces: Any, part: int, n_parts: int) -> pl.DataFrame:
         """Return the rows of all pieces, of the users of a part."""
-        user = pl.col(self.names[self.columns.index(self.user)])
+        user = pl.col(self.names[self.schema.names().index(self.user)])
         mine = user.cast(self.common).hash() % n_parts == part
         found = [pl.DataFrame(schema=self.on_the_way)]
         for piece in pieces:
             rows = _read(piece)
             found.append(rows if n_parts == 1 else rows.filter(mine))
         rows = pl.concat(found, rechunk=True)
-        rows.columns = self.columns
+        rows.columns = self.schema.names()
         return rows
 
 
@@ -133,22 +120,17 @@ def _gathered(batches: _Batches, n_enough: int) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(gathered)
 
 
-def received(sent: pa.Table, sides: Sequence[Side]) -> Iterator[list[pl.DataFrame]]:
-    """Return the rows of all frames in a bucket, in parts of whole users where they are many.
+def parts_of(sent: pa.Table, sides: Mapping[str, Side]) -> Iterator[Frames]:
+    """Walk the rows of all frames in a bucket, in parts of whole users where they are many.
 
-    NOTE: the number of buckets comes from an estimate, which columns that compress well deceive; a part never cuts a user.
+    NOTE: nobody knows how many rows a bucket gets before they are there; a part never cuts a user.
     """
     n_rows = pc.sum(sent[N_ROWS]).as_py() or 0
     n_parts = 1 if n_rows <= ROWS_OF_PART else -(-2 * n_rows // ROWS_OF_PART)
     pieces = [sent.filter(pc.equal(sent[SIDE], number))[ROWS] for number in range(len(sides))]
     for part in range(n_parts):
-        yield [one.received(mine, part, n_parts) for one, mine in zip(sides, pieces, strict=True)]
-
-
-def parts_of(sent: pa.Table, sides: Mapping[str, Side]) -> Iterator[Frames]:
-    """Walk the frames of a bucket, in parts of whole users."""
-    for part in received(sent, [*sides.values()]):
-        yield dict(zip(sides, part, strict=True))
+        each = zip(sides.items(), pieces, strict=True)
+        yield {name: side.received(mine, part, n_parts) for (name, side), mine in each}
 
 
 def summing(sides: Mapping[str, Side], made: Summing, added: Sequence[Added]) -> Tabled:
@@ -157,22 +139,6 @@ def summing(sides: Mapping[str, Side], made: Summing, added: Sequence[Added]) ->
     def summed(sent: pa.Table) -> pa.Table:
         found = _added([made(frames) for frames in parts_of(sent, sides)], added)
         return sent_sums(found, sent[BUCKET][0].as_py() if len(sent) else 0)
-
-    return summed
-
-
-def summing_in_place(
-    name: str, side: Side, made: Summing, added: Sequence[Added]
-) -> Callable[[_Batches], _Batches]:
-    """Return a function of the rows of a frame where they are read, the number of their place last, that returns sums."""
-
-    def summed(batches: _Batches) -> _Batches:
-        found, place = [], 0
-        for rows in _gathered(batches, MOST_SENT):
-            place = rows[BUCKET][0].as_py()
-            found.append(made({name: side.read(pl.DataFrame(rows.drop_columns([BUCKET])))}))
-        if found:
-            yield from sent_sums(_added(found, added), place).to_batches()
 
     return summed
 

@@ -2,8 +2,8 @@
 
 Each frame is cut to the columns that are read and, where it is read, half a million rows become one for each bucket,
 `pmod(xxhash64(user), buckets)`, as bytes of Arrow; a union of these, and one exchange by the bucket; the library's own plan on
-the tables of each bucket; and sums as bytes, which are added up in a tree. The driver makes the result of the last few. Rows
-of users stay with Spark, and nothing of these runs before they are read.
+the tables of each bucket; and sums as bytes, which are added up once more on the workers. The driver makes the result of the
+last few. Rows of users stay with Spark, and nothing of these runs before they are read.
 
 NOTE: buckets are groups of `groupBy`, and no partitions: on a table that is bucketed by user Spark drops a repartition by
 it, and `mapInArrow` then has users cut in two. Such a table is sent like any other: to compute on it where it lies, Spark has
@@ -12,12 +12,9 @@ to sort its rows, which takes more CPU time than to send them.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import math
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property, partial, reduce
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, reduce
 from inspect import signature
 from typing import Any
 
@@ -26,48 +23,36 @@ import pyarrow as pa  # type: ignore[import-untyped]  # comes with pyspark[sql] 
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812  as everyone writes it
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
-from pyspark.sql.types import LongType, StructField, StructType
+from pyspark.sql.types import StructField, StructType
 
 from recframe.engines.engine_frames import EngineFrame, OfTables, local_rows
 from recframe.engines.sent_rows import (
     BUCKET,
     SENT,
-    SUMS_AT_ONCE,
+    Side,
     Tabled,
     adding,
     making,
     sending,
     sides_of,
     summing,
-    summing_in_place,
     sums_of,
 )
-from recframe.errors import ColumnError, RecframeError
+from recframe.errors import RecframeError
 from recframe.frames.kinds.engine import Added, Frames, Routed, Summing
 from recframe.frames.kinds.pyarrow_frames import in_plain_types, table_of, without_rows
 
-ROWS_OF_BUCKET = 1_000_000
-"""Rows per task, approximately, held in memory at a time."""
-FEWEST_ROWS = 200_000
-"""Fewest rows of a bucket: smaller ones cost more overhead than they save."""
-MOST_PARTS = SUMS_AT_ONCE**4
-"""Parts of sums from which more levels of the tree would be needed."""
-BYTES_OF_VALUE = 8
-UNKNOWN = 2**60
-"""Size in bytes from which Spark's estimate means unknown."""
-SETTING = "spark.recframe.buckets"
-"""Spark setting with the number of buckets: spark.conf.set("spark.recframe.buckets", 4000)."""
+SETTING = "spark.sql.shuffle.partitions"
+"""Spark's setting with the number of buckets: spark.conf.set("spark.sql.shuffle.partitions", 4000)."""
+N_BUCKETS = 200
+"""Number of buckets where the setting is no number, which is Spark's own default."""
 # NOTE: Spark wants times back in UTC, whatever zone it shows them in; older versions know no other.
 IN_UTC: dict[str, Any] = (
     {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
 )
 FLOATS = {"float", "double"}
-_SENT = from_arrow_schema(SENT)
-_SIZE = re.compile(r"sizeInBytes=([0-9.E+]+) ?(\w+)(?:, rowCount=([0-9.E+]+))?")
-_UNITS = {
-    unit: 1024.0**power
-    for power, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"))
-}
+_spark_schema = partial(from_arrow_schema, prefer_timestamp_ntz=True)
+_SENT = _spark_schema(SENT)
 
 
 def _column(name: str) -> Any:
@@ -85,38 +70,16 @@ class Spark(OfTables):
 
     name = "Spark"
 
-    def has(self, frame: Any, name: str) -> Any:
-        """Return whether a row has a value, which NaN is none."""
-        column = _column(name)
-        if frame.schema[name].dataType.typeName() not in FLOATS:
-            return F.isnotnull(column)
-        return column <= F.lit(math.inf)
-
-    def present(self, frame: Any, names: Sequence[str]) -> Any:
-        """Return the rows that have a value in all of some columns."""
-        return reduce(lambda rows, name: rows.filter(self.has(rows, name)), names, frame)
+    def none(self, frame: Any) -> pa.Table:
+        """Return a table without rows, whose schema is a frame's, but for columns of types that Arrow lacks."""
+        _check(frame)
+        fields = [field for field in frame.schema if _is_in_arrow(field)]
+        return to_arrow_schema(StructType(fields), **IN_UTC).empty_table()
 
     def read(self, frame: Any, columns: Sequence[str]) -> pl.DataFrame:
         """Return some columns of a small frame."""
         _check(frame)
         return pl.DataFrame(in_plain_types(frame.select(*map(_column, columns)).toArrow()))
-
-    def cut(self, one: Routed, beside: Any) -> Any:
-        """Return the rows and columns of a frame that are read, in the session of another frame."""
-        frame = one.frame
-        if isinstance(frame, pl.LazyFrame):
-            frame = beside.sparkSession.createDataFrame(table_of(local_rows(one)))
-        rows = self.present(frame, one.present)
-        if one.most is not None:
-            rank, most = one.most
-            rows = rows.filter(self.has(rows, rank) & (_column(rank) <= F.lit(most)))
-        return rows.select(*map(_column, one.columns))
-
-    def none(self, frame: Any) -> pa.Table:
-        """Return a table without rows, whose schema is a frame's, but for columns of types that Arrow lacks."""
-        _check(frame)
-        fields = [field for field in frame.schema if _is_possible(_arrow_type, field.dataType)]
-        return to_arrow_schema(StructType(fields), **IN_UTC).empty_table()
 
     def stacked(self, frames: Mapping[str, Any], model: str) -> Any:
         """Return frames below each other, with a column that has their names; where one lacks a column, it is null there."""
@@ -131,13 +94,11 @@ class Spark(OfTables):
         routed: Mapping[str, Routed],
         summed: Summing,
         added: Sequence[Added],
-        *,
-        where_they_lie: bool,
     ) -> list[list[pl.DataFrame]]:
         """Return the sums of all buckets, added up in a tree but for the last few."""
-        packed = Packed(frame, routed)
-        made = packed.in_place(summed, added) if where_they_lie else packed.summed(summed, added)
-        return sums_of(made.toArrow(), len(added))
+        of_buckets = _in_buckets(frame, routed, summing(sides_of(routed), summed, added), _SENT)
+        few = _in_a_tree(of_buckets, added, _n_buckets(frame.sparkSession))
+        return sums_of(few.toArrow(), len(added))
 
     def rows(
         self,
@@ -147,13 +108,15 @@ class Spark(OfTables):
         schema: pl.Schema,
     ) -> Any:
         """Return the rows that are made of each bucket, which Spark computes lazily."""
-        packed, none = Packed(frame, routed), without_rows(schema)
-        return packed.in_buckets(making(packed.sides, made, none), _spark_schema(none))
+        none = without_rows(schema)
+        return _in_buckets(
+            frame, routed, making(sides_of(routed), made, none), _spark_schema(none.schema)
+        )
 
     def give(self, frame: Any, result: pl.DataFrame) -> Any:
         """Return a small result as a frame of Spark."""
         table = table_of(result)
-        return frame.sparkSession.createDataFrame(table, _spark_schema(table))
+        return frame.sparkSession.createDataFrame(table, _spark_schema(table.schema))
 
 
 class SparkFrame(EngineFrame):
@@ -176,70 +139,6 @@ class SparkFrame(EngineFrame):
         return list(self.frame.columns)
 
 
-class Packed:
-    """All shuffled frames as one."""
-
-    def __init__(self, frame: Any, routed: Mapping[str, Routed]) -> None:
-        self.session, spark = frame.sparkSession, Spark()
-        self.frames = {name: spark.cut(one, frame) for name, one in routed.items()}
-        users = [self.frames[name].schema[one.user].dataType for name, one in routed.items()]
-        self.user = _common(users)
-        self.sides = sides_of(routed)
-
-    def _columns(self, name: str) -> list[Any]:
-        """Return the columns of a frame under the names that they have on the way."""
-        side = self.sides[name]
-        named = zip(side.columns, side.names, strict=True)
-        return [_column(column).alias(sent) for column, sent in named]
-
-    def _users(self, name: str) -> Any:
-        """Return the users of a frame in the type that those of all frames have."""
-        return _column(self.sides[name].user).cast(self.user)
-
-    def in_buckets(self, made: Tabled, schema: Any) -> Any:
-        """Return what is made of each bucket, after a shuffle of rows as Arrow bytes."""
-        n_buckets = self.n_buckets
-        sent = [
-            self._sent_of(number, name, n_buckets).select(*_SENT.names)
-            for number, name in enumerate(self.sides)
-        ]
-        rows = reduce(lambda a, b: a.union(b), sent)
-        return rows.groupBy(BUCKET).applyInArrow(_arrow_function(made), schema)
-
-    def summed(self, sums: Summing, added: Sequence[Added]) -> Any:
-        """Return the sums of all buckets, each of which has a row for each kind of sums."""
-        made = self.in_buckets(summing(self.sides, sums, added), _SENT)
-        return _in_a_tree(made, added, self.n_buckets)
-
-    def in_place(self, sums: Summing, added: Sequence[Added]) -> Any:
-        """Return sums of a frame's rows where they lie."""
-        ((name, side),) = self.sides.items()
-        rows = self.frames[name].select(*self._columns(name), F.spark_partition_id().alias(BUCKET))
-        made = rows.mapInArrow(summing_in_place(name, side, sums, added), _SENT)
-        return _in_a_tree(made, added, self.n_buckets)
-
-    @cached_property
-    def n_buckets(self) -> int:
-        """The number of buckets of users."""
-        return _n_buckets(self.session, self.frames.values())
-
-    def _sent_of(self, number: int, name: str, n_buckets: int) -> Any:
-        bucket = F.pmod(F.xxhash64(self._users(name)), F.lit(n_buckets)).cast("int")
-        rows = self.frames[name].select(*self._columns(name), bucket.alias(BUCKET))
-        return rows.mapInArrow(sending(self.sides[name], number, n_buckets), _SENT)
-
-
-def _in_a_tree(sums: Any, added: Sequence[Added], n_parts: int) -> Any:
-    """Return sums of which few parts are left."""
-    made, n_left = _arrow_function(adding(added)), MOST_PARTS
-    while n_left > 1:
-        n_left //= SUMS_AT_ONCE
-        if 1 < n_left < n_parts:
-            left = F.pmod(F.col(BUCKET), F.lit(n_left))
-            sums = sums.groupBy(left).applyInArrow(made, _SENT)
-    return sums
-
-
 def _check(frame: Any) -> None:
     """Reject a frame that cannot be read to its end."""
     session = frame.sparkSession
@@ -259,87 +158,71 @@ def _check(frame: Any) -> None:
         raise RecframeError(msg)
 
 
-def _arrow_function(made: Callable[[pa.Table], pa.Table]) -> Callable[[pa.Table], pa.Table]:
-    """Return a function in the form that Spark asks for, which reads its signature."""
-
-    def of_rows(rows: pa.Table) -> pa.Table:
-        return made(rows)
-
-    return of_rows
-
-
-def _common(types: Sequence[Any]) -> Any:
-    """Return the type of the users of all frames, whose hashes have to be the same."""
-    names = {type_.typeName() for type_ in types}
-    if len(names) > 1 and names <= {"byte", "short", "integer", "long"}:
-        return LongType()
-    if len(names) > 1:
-        msg = f"the user ids have different types, {', '.join(sorted(names))}; cast them to one type, so that they can match"
-        raise ColumnError(msg)
-    return types[0]
-
-
-def _spark_schema(none: pa.Table) -> Any:
-    """Return Spark's schema of a table, or say which column Spark has no type for."""
-    converted = partial(from_arrow_schema, prefer_timestamp_ntz=True)
-    for field in none.schema:
-        if not _is_possible(converted, pa.schema([field])):
-            msg = f"the result's column {field.name!r} is {field.type}, for which Spark has no type; cast it first"
-            raise ColumnError(msg)
-    return converted(none.schema)
-
-
-def _arrow_type(kind: Any) -> pa.DataType:
-    return to_arrow_schema(StructType([StructField("value", kind)]), **IN_UTC).types[0]
-
-
-def _is_possible(converted: Callable[[Any], object], kind: Any) -> bool:
-    """Whether a type can be converted."""
+def _is_in_arrow(field: StructField) -> bool:
+    """Whether a column can be converted to Arrow."""
     try:
-        converted(kind)
+        to_arrow_schema(StructType([field]), **IN_UTC)
     except PySparkException:
         return False
     return True
 
 
-def _n_buckets(session: Any, frames: Iterable[Any]) -> int:
-    """Return the number of buckets: what the user sets, or of about a million rows by Spark's estimate of sizes."""
-    setting = session.conf.get(SETTING, None)
-    if setting is not None:
-        if not (str(setting).isdecimal() and int(setting)):
-            msg = (
-                f"{SETTING} is {setting!r}, but must be the number of buckets of users, 1 or more: "
-                f"spark.conf.set({SETTING!r}, 4000)"
-            )
-            raise RecframeError(msg)
-        return int(setting)
-    n_rows = sum(_n_rows(frame) for frame in frames)
-    partitions = int(session.conf.get("spark.sql.shuffle.partitions", "200"))
-    several = min(partitions, math.ceil(n_rows / FEWEST_ROWS))
-    return max(math.ceil(n_rows / ROWS_OF_BUCKET), several, 1)
+def _in_buckets(frame: Any, routed: Mapping[str, Routed], made: Tabled, schema: Any) -> Any:
+    """Return what is made of each bucket, after a shuffle of rows as Arrow bytes."""
+    n_buckets = _n_buckets(frame.sparkSession)
+    sides = sides_of(routed)
+    sent = [
+        _sent(_cut(one, frame), sides[name], number, n_buckets)
+        for number, (name, one) in enumerate(routed.items())
+    ]
+    rows = reduce(lambda one, other: one.union(other), sent)
+    return rows.groupBy(BUCKET).applyInArrow(made, schema)
 
 
-def _n_rows(frame: Any) -> float:
-    """Return about how many rows a frame has; those that Spark knows nothing of are counted."""
-    found = _estimated(_plan(frame, "cost"), len(frame.columns))
-    return float(frame.count()) if found is None else found
+def _cut(one: Routed, beside: Any) -> Any:
+    """Return the rows and columns of a frame that are read, in the session of another frame."""
+    rows = one.frame
+    if isinstance(rows, pl.LazyFrame):
+        rows = beside.sparkSession.createDataFrame(table_of(local_rows(one)))
+    for name in one.present:
+        rows = rows.filter(_has(rows, name))
+    if one.most is not None:
+        rank, most = one.most
+        rows = rows.filter(_has(rows, rank) & (_column(rank) <= F.lit(most)))
+    return rows.select(*map(_column, one.columns))
 
 
-def _plan(frame: Any, mode: str = "simple") -> str:
-    """Return Spark's explanation of a frame's plan."""
-    told = io.StringIO()
-    with contextlib.redirect_stdout(told):
-        frame.explain(mode=mode)
-    return told.getvalue()
+def _has(frame: Any, name: str) -> Any:
+    """Return whether a row has a value, which NaN is none."""
+    column = _column(name)
+    if frame.schema[name].dataType.typeName() not in FLOATS:
+        return F.isnotnull(column)
+    return column <= F.lit(math.inf)
 
 
-def _estimated(told: str, n_columns: int) -> float | None:
-    """Return the number of rows that a plan tells of, or that its bytes make; None where it knows neither."""
-    found = _SIZE.search(told)
-    if found is None:
-        return None
-    size, unit, rows = found.groups()
-    if rows is not None:
-        return float(rows)
-    n_bytes = float(size) * _UNITS[unit] if unit in _UNITS else UNKNOWN
-    return n_bytes / (BYTES_OF_VALUE * n_columns) if n_bytes < UNKNOWN else None
+def _sent(rows: Any, side: Side, number: int, n_buckets: int) -> Any:
+    """Return rows of a frame as rows that are sent, one for each bucket."""
+    common = _spark_schema(without_rows(pl.Schema({"user": side.common})).schema)
+    # in the type that users of all frames have, since hashes differ by it
+    user = _column(side.user).cast(common["user"].dataType)
+    bucket = F.pmod(F.xxhash64(user), F.lit(n_buckets)).cast("int")
+    named = zip(side.schema, side.names, strict=True)
+    columns = [_column(column).alias(name) for column, name in named]
+    return rows.select(*columns, bucket.alias(BUCKET)).mapInArrow(
+        sending(side, number, n_buckets), _SENT
+    )
+
+
+def _in_a_tree(sums: Any, added: Sequence[Added], n_buckets: int) -> Any:
+    """Return sums of which few parts are left."""
+    n_left = math.isqrt(n_buckets)
+    if n_left == 1:
+        return sums
+    left = F.pmod(F.col(BUCKET), F.lit(n_left))
+    return sums.groupBy(left).applyInArrow(adding(added), _SENT)
+
+
+def _n_buckets(session: Any) -> int:
+    """Return the number of buckets: that of the partitions of a shuffle, which may be no number where Spark chooses it."""
+    partitions = session.conf.get(SETTING, "")
+    return int(partitions) if partitions.isdecimal() else N_BUCKETS

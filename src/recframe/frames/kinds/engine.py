@@ -3,7 +3,7 @@
 A call is one lazy plan with holes (`evaluation/plan.py`), cut where sums of users add up. Its schemas tell which columns are
 read and what sums there are. A worker builds the same plan from the call and the schemas, fills in the rows of a bucket, and
 gives the bucket's sums as bytes; the engine adds them up in a tree, and the driver makes the result of them. A bucket never
-cuts a user in two; about a million rows are one. Keys alone, such as the models, are read where the rows lie.
+cuts a user in two.
 
 An engine knows no metric, so a further engine is one file in `engines`, with a `Kind` whose `engine` has these methods:
 
@@ -20,7 +20,7 @@ What runs on a worker can be pickled, and needs recframe and Polars there.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -127,10 +127,8 @@ class Engine(ABC):
         routed: Mapping[str, Routed],
         summing: Summing,
         added: Sequence[Added],
-        *,
-        where_they_lie: bool,
     ) -> list[list[pl.DataFrame]]:
-        """Return the sums of all buckets, of which a few parts may be left; rows may stay where they lie."""
+        """Return the sums of all buckets, of which a few parts may be left."""
 
     @abstractmethod
     def rows(
@@ -148,6 +146,12 @@ class Engine(ABC):
 
 
 Rows = TypeVar("Rows", pl.LazyFrame, pl.DataFrame)
+
+
+def columns_of(frame: pl.LazyFrame, names: Iterable[str]) -> pl.LazyFrame:
+    """Return columns of a frame of this process by their places, since names such as "^.*$" are patterns to Polars."""
+    there = frame.collect_schema().names()
+    return frame.select(pl.nth([there.index(name) for name in names]))
 
 
 def has(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
