@@ -17,7 +17,7 @@ from recframe.frames.options import FOLD
 from recframe.frames.roles import OF_LISTS, names_trainings, unbound_labels
 from recframe.frames.rows.joins import beside_one_another
 from recframe.frames.segments import Segment
-from recframe.ranking.judged_frame import PAIR, Judged
+from recframe.ranking.judged import PAIR, Judged
 from recframe.ranking.relevance import (
     INFINITE_RELEVANCE,
     RANK_BELOW_1,
@@ -84,7 +84,7 @@ def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
     source = judged.inputs.identified("truth")
     if steep:
         found.append(source.select(check=fails_whole_if(highest > STEEPEST, STEEP_RELEVANCE)))
-    if judged.precomputed.checked:
+    if judged.known.checked:
         return [*found, *_of_segments(judged)]
     if judged.context.strict:  # the audit's errors, which have what follows among them
         return found
@@ -101,7 +101,7 @@ def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
 def _of_models(judged: Judged) -> list[pl.LazyFrame]:
     """Return the check of models, which comes first: where some rows have none, others would say that there are too few."""
     inputs = judged.inputs
-    if judged.precomputed.checked or judged.context.strict or not may_lack_models(inputs):
+    if judged.known.checked or judged.context.strict or not may_lack_models(inputs):
         return []
     message = WITHOUT_MODEL.format(judged.context.model)
     if inputs.all_users is not None:  # those whose ranks are read alone may show none

@@ -12,7 +12,8 @@ from polars.testing import assert_frame_equal
 
 from frame_sizes import LARGE, SIZE
 from lanes import crossed
-from recframe.evaluation import metrics_of_lists, metrics_of_users, user_values
+from recframe.evaluation import metrics_of_lists
+from recframe.ranking import known
 
 pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 LENGTH, N_ITEMS = 12, 40
@@ -109,8 +110,7 @@ def test_a_number_is_the_same_without_precomputation(
         return rec.evaluate(*METRICS[metrics], k=[3, 10], by=by)
 
     expected = found()
-    monkeypatch.setattr(user_values, "precompute", lambda judged, *_: judged)
-    monkeypatch.setattr(metrics_of_users, "with_users", lambda judged, *_: judged)
+    monkeypatch.setattr(known, "ask", lambda judged, *_: judged.known)
     monkeypatch.setattr(metrics_of_lists, "settled", lambda sides, *_: sides)
 
     plain = found()
