@@ -1,4 +1,4 @@
-"""A large eager frame has the same bits with and without precomputed statistics."""
+"""A call has the same bits with and without what is known of large eager frames, over all kinds of ids."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def scene(kind: str, ids: Any, order: Any) -> dict[str, pl.DataFrame]:
 
 
 @pytest.mark.parametrize(("kind_and_metrics", "policy", "by", "order", "ids"), CASES)
-def test_a_number_is_the_same_without_precomputation(
+def test_a_number_is_the_same_where_nothing_is_known(
     kind_and_metrics: tuple[str, str],
     policy: dict[str, Any],
     by: str | None,

@@ -29,7 +29,7 @@ Universe = Literal["truth", "recs", "both", "all", "rows"]
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of the rows of large eager frames; no fact changes a number."""
+    """Facts of the rows of large eager frames; none changes a number."""
 
     pairs: pl.LazyFrame | None = None
     """Relevant rows, each item of a list once; of a truth each pair of a user and an item."""
@@ -294,7 +294,7 @@ class Judged:
         if self.known.hits is not None:
             return self.known.hits.filter(self._up_to(k))
         if self.truth is None:
-            return self._with_keys(self.pairs.filter(self._up_to(k)))
+            return self._keyed_pairs.filter(self._up_to(k))
         if self.scores is not None and self.scores.gains_at_hand(k):
             hits = self._ranked_lists(k).filter(pl.col("gain").is_not_null())
             hits = self.in_segments(hits.select(*PAIR, "rank", *self._tied, "gain"))
@@ -340,14 +340,19 @@ class Judged:
         """Return pairs of users and items with all keys of the lists, which the number of a list may stand for."""
         return pairs if {*self.rows} <= {*self._numbered} else self.in_segments(pairs)
 
+    @cached_property
+    def _keyed_pairs(self) -> pl.LazyFrame:
+        """The relevant rows, each item of a list once, with all keys of the lists."""
+        return self._with_keys(self.pairs)
+
     def relevant(self, *also: str) -> pl.LazyFrame:
         """Return the relevant rows, one per item: keys, gain, and the item if requested."""
         columns = [*distinct_names(*self.list_keys, *also), "gain"]
         if self.context.relevant_from == "list":
             return self.hits().select(columns)
         of_all = [name for name in columns if name not in self.model]
-        rows = self._with_keys(self.pairs).select(of_all)
-        return self.for_each_model(self.counted(rows, {"recs", "both"}))
+        rows = self.counted(self._keyed_pairs.select(of_all), {"recs", "both"})
+        return self.for_each_model(rows)
 
     def misses(self) -> pl.LazyFrame:
         """Return the rows judged not relevant, one for each item: keys."""

@@ -1,4 +1,4 @@
-"""What is known of the rows of large eager frames, for cheaper plans.
+"""Facts of the rows of large eager frames, for cheaper plans.
 
 Results do not change: a plan without `ask` gives the same numbers.
 """
@@ -49,7 +49,7 @@ RANK, GAIN, NUMBER = pl.col("rank"), pl.col("gain"), pl.col("number")
 
 @dataclass(frozen=True)
 class Reads:
-    """Row sources of a plan, which decide what is asked."""
+    """Row sources of a plan, which decide on the facts."""
 
     k: int | None
     """Largest cut-off."""

@@ -74,7 +74,7 @@ class Scored:
             SCORE,
             *(key for key, _ in ties),
             descending=[*ascending, True, *(turned for _, turned in ties)],
-            # asked of all keys, it costs three times the sort in memory
+            # of all keys, it costs three times the sort in memory
             nulls_last=[*ascending, True, *(False for _ in ties)],
         )
         return self._placed(rows)
@@ -128,7 +128,7 @@ class Scored:
         `distinct` says that no relevant pair of a user and an item stands twice.
         """
         (rows,) = collect([self.rows])
-        standing = self._stands(rows)
+        standing = self._stands(rows, collect)
         first = self._may_be_first(rows, k, standing=standing)
         gained = distinct and "gain" in rows.columns
         # With the gains, the relevant rows too: a first row that is not relevant may repeat an item that another says is.
@@ -140,7 +140,7 @@ class Scored:
         known = marked_sorted(near.filter(first.filter(kept)), "user").lazy()
         return replace(self, first=known, depth=k, standing=standing, gained=gained)
 
-    def _stands(self, rows: pl.DataFrame) -> bool:
+    def _stands(self, rows: pl.DataFrame, collect: Ask) -> bool:
         """Return whether rows are sorted by user and rank; False if unsure."""
         tie = self._tie(rows)
         if tie is None or self.keys != ("user",) or rows.schema["user"] not in _COMPARED:
@@ -150,7 +150,7 @@ class Scored:
         worse = (SCORE.shift() > SCORE) | (SCORE.is_null() & SCORE.shift().is_not_null())
         behind = worse.fill_null(value=False) | (SCORE.eq_missing(SCORE.shift()) & follows)
         stands = (user > user.shift()) | ((user == user.shift()) & behind)
-        return bool(rows.select(stands.all()).item())
+        return bool(collect([rows.lazy().select(stands.all())])[0].item())
 
     def _tie(self, rows: pl.DataFrame) -> tuple[pl.Expr, bool] | None:
         """Return the sort key of ties and whether it is descending; None if it is composite or not comparable."""
