@@ -76,7 +76,9 @@ def judge(inputs: Inputs, models: pl.LazyFrame | None = None, known: Known | Non
         lists = _in_parts_of(truth, lists, shared)
     if inputs.model and models is None:
         models = rows_of_models(inputs).unique()
-    scores = _scored(lists, shared, inputs) if inputs.scored else None
+    keys, scores = [*shared, *inputs.model, "user"], None
+    if inputs.scored:
+        scores = scored(lists, keys, inputs.context.ties)
     return Judged(inputs, lists, truth, models, scores, tuple(shared), known)
 
 
@@ -85,14 +87,6 @@ def _in_parts_of(truth: pl.LazyFrame, lists: pl.LazyFrame, names: Sequence[str])
     parts = truth.select(*names, "user").unique()
     shared = [name for name in names if name in lists.collect_schema()]
     return lists.join(parts, on=[*shared, "user"], nulls_equal=True)
-
-
-def _scored(lists: pl.LazyFrame, segments: Sequence[str], inputs: Inputs) -> Scored:
-    """Return the lists with their scores, and where a row of theirs has the relevance of its pair, with its gain."""
-    own = ["gain"] * (inputs.truth is None and not inputs.model)
-    gain = pl.when(is_relevant_row(inputs)).then(gain_of(inputs))
-    lists = lists.with_columns(gain=gain) if own else lists
-    return scored(lists, [*segments, *inputs.model, "user"], own, inputs.context.ties)
 
 
 @dataclass(frozen=True)
@@ -295,11 +289,6 @@ class Judged:
             return self.known.hits.filter(self._up_to(k))
         if self.truth is None:
             return self._keyed_pairs.filter(self._up_to(k))
-        if self.scores is not None and self.scores.gains_at_hand(k):
-            hits = self._ranked_lists(k).filter(pl.col("gain").is_not_null())
-            hits = self.in_segments(hits.select(*PAIR, "rank", *self._tied, "gain"))
-            names = self.known.names
-            return hits if names is None else hits.join(names, on="user", maintain_order="left")
         rows, is_up_to = self.rows_to_meet(k)
         ranked, pairs = rows.filter(is_up_to), self.pairs
         if self.known.packs:

@@ -197,10 +197,7 @@ def _of_pairs(judged: Judged, reads: Reads, collect: Ask, *, by_number: bool) ->
     once = marked_sorted(_each_once(judged, pairs, keys, collect, packs=packs), key)
     in_order = collect([are_in_order(pairs, keys)])[0].item() and len(once) == len(pairs)
     if judged.given_scores is not None:
-        distinct = len(once) == len(pairs)
-        scores = judged.given_scores.with_first_rows(collect, reads.k, distinct=distinct)
-        known = replace(known, scores=scores)
-        in_order = scores.gains_at_hand(reads.k) and not judged.rows
+        known = replace(known, scores=judged.given_scores.with_first_rows(collect, reads.k))
     elif by_number and not judged.rows and not in_order and "rank" in once.columns:
         ranked = _by_rank(once, key, collect)
         in_order = ranked is not None and collect([are_in_order(ranked, keys)])[0].item()
@@ -252,9 +249,7 @@ def _by_rank(rows: pl.DataFrame, key: str, collect: Ask) -> pl.DataFrame | None:
 
 def _is_hashed(judged: Judged) -> bool:
     """Return whether lists meet the relevant rows by the hash of both ids."""
-    has_gains = judged.scores is not None and judged.scores.gained
-    is_joined = judged.truth is not None and not has_gains
-    return is_joined and HASH in judged.pairs.collect_schema()
+    return judged.truth is not None and HASH in judged.pairs.collect_schema()
 
 
 def _hits(judged: Judged, k: int | None, collect: Ask) -> pl.DataFrame:
@@ -359,7 +354,6 @@ def _by_codes(judged: Judged, reads: Reads, collect: Ask) -> Known | None:
         keys = heads(rows.lazy(), "number", "code", "user")
         return keys.join(segments.lazy(), on="code").drop("code")
 
-    # whose scores have gains of whole users
     cut = Known(pairs=pairs.lazy(), packs=known.packs, names=names(pairs))
     hits = _hits(replace(judged, known=cut), reads.k, collect)
     if reads.by_hits:

@@ -35,7 +35,7 @@ class Scored:
     """
 
     rows: pl.LazyFrame
-    """Keys, item, score, and the kept columns: `row`, and `gain` where rows have their own."""
+    """Keys, item, score, and `row` where places put tied items in order."""
     keys: tuple[str, ...]
     """Keys of a list."""
     ties: Ties
@@ -44,8 +44,6 @@ class Scored:
     depth: int | None = None
     standing: bool = False
     """Whether the rows of `first` are sorted by rank."""
-    gained: bool = False
-    """Whether the rows of `first` have their pairs' final gains."""
 
     def ranked(self, k: int | None, gains: Callable[[], pl.LazyFrame]) -> pl.LazyFrame:
         """Return each item of the lists once, with its rank; with k at least those whose rank is up to k.
@@ -58,14 +56,13 @@ class Scored:
             if self.standing:
                 return self._placed(rows)
         elif k is None:
-            rows = self._each_item_once(self._without_gain)
+            rows = self._each_item_once(self.rows)
         else:
             rows = self._first_items(k)
         if self.ties in SHARING:
             return self._sharing(rows)
-        if self.ties in BY_GAIN and not self.gains_at_hand(k):
+        if self.ties in BY_GAIN:
             pair = [*(key for key in self.keys if key != "model"), "item"]
-            rows = rows.drop("gain", strict=False)
             rows = rows.join(gains(), on=pair, how="left", nulls_equal=True)
         ties = order_of_ties(self.ties, self.rows.collect_schema())
         ascending = [False for _ in self.keys]
@@ -79,24 +76,15 @@ class Scored:
         )
         return self._placed(rows)
 
-    def gains_at_hand(self, k: int | None) -> bool:
-        """Return whether the items ranked up to k have the gains that count for their pairs."""
-        return self.gained and self.depth == k
-
-    @property
-    def _without_gain(self) -> pl.LazyFrame:
-        """The rows without gains, which differ where an item is repeated."""
-        return self.rows.drop("gain", strict=False)
-
     def _first_items(self, k: int) -> pl.LazyFrame:
         """Return the first rows, and all rows of the lists in which one of them repeats an item, each item once.
 
         NOTE: a repeated item takes a place from one behind the first rows; seldom, so that few lists are read whole.
         """
-        first = self._without_gain.filter(_has_few_better(self.keys, k)).cache()
+        first = self.rows.filter(_has_few_better(self.keys, k)).cache()
         items = first.group_by(*self.keys, "item").agg(times=pl.len())
         repeating = items.filter(pl.col("times") > 1).select(self.keys).unique()
-        whole = self._without_gain.join(repeating, on=self.keys, how="semi", nulls_equal=True)
+        whole = self.rows.join(repeating, on=self.keys, how="semi", nulls_equal=True)
         others = first.join(repeating, on=self.keys, how="anti", nulls_equal=True)
         return pl.concat([others, self._each_item_once(whole)])
 
@@ -122,23 +110,15 @@ class Scored:
             return rows
         return rows.with_columns(pl.col("rank") + pl.col("tied") - 1).drop("tied")
 
-    def with_first_rows(self, collect: Ask, k: int | None, *, distinct: bool) -> Scored:
-        """Return the lists with their first rows at hand, for ranks up to k (large eager frames).
-
-        `distinct` says that no relevant pair of a user and an item stands twice.
-        """
+    def with_first_rows(self, collect: Ask, k: int | None) -> Scored:
+        """Return the lists with their first rows at hand, for ranks up to k (large eager frames)."""
         (rows,) = collect([self.rows])
         standing = self._stands(rows, collect)
-        first = self._may_be_first(rows, k, standing=standing)
-        gained = distinct and "gain" in rows.columns
-        # With the gains, the relevant rows too: a first row that is not relevant may repeat an item that another says is.
-        kept = first | rows["gain"].is_not_null() if gained else first
-        near = marked_sorted(rows.filter(kept), "user")
-        (once,) = collect([are_distinct(near, [*self.keys])])
+        first = marked_sorted(rows.filter(self._may_be_first(rows, k, standing=standing)), "user")
+        (once,) = collect([are_distinct(first, [*self.keys])])
         if not once.item():
             return self
-        known = marked_sorted(near.filter(first.filter(kept)), "user").lazy()
-        return replace(self, first=known, depth=k, standing=standing, gained=gained)
+        return replace(self, first=first.lazy(), depth=k, standing=standing)
 
     def _stands(self, rows: pl.DataFrame, collect: Ask) -> bool:
         """Return whether rows are sorted by user and rank; False if unsure."""
@@ -212,11 +192,11 @@ def order_of_ties(ties: Ties, schema: Mapping[str, pl.DataType]) -> list[tuple[p
     }[ties]
 
 
-def scored(lists: pl.LazyFrame, keys: Sequence[str], others: Sequence[str], ties: Ties) -> Scored:
-    """Return the lists with comparable scores; `others` are kept columns."""
+def scored(lists: pl.LazyFrame, keys: Sequence[str], ties: Ties) -> Scored:
+    """Return the lists with comparable scores."""
     row = ["row"] * (ties == "order")
     score = _comparable(lists.collect_schema()["score"], ties).alias("score")
-    return Scored(lists.select(*keys, "item", score, *row, *others), tuple(keys), ties)
+    return Scored(lists.select(*keys, "item", score, *row), tuple(keys), ties)
 
 
 def _comparable(dtype: pl.DataType, ties: Ties) -> pl.Expr:

@@ -188,7 +188,7 @@ def _ranked(rows: pl.LazyFrame, inputs: Inputs, k: int | None) -> pl.LazyFrame:
     if dtype is not None:
         return rows.filter(is_rank(RANK, dtype))
     own: Ties = "item" if ties in {"pessimistic", "optimistic", "expected", "last"} else ties
-    return scored(in_order_given(rows, own), ["user"], [], own).ranked(k, rows.clear)
+    return scored(in_order_given(rows, own), ["user"], own).ranked(k, rows.clear)
 
 
 def _placed(rows: pl.LazyFrame, keys: list[str], schema: pl.Schema) -> pl.LazyFrame:
