@@ -354,14 +354,10 @@ def _by_codes(judged: Judged, reads: Reads, collect: Ask) -> Known | None:
         keys = heads(rows.lazy(), "number", "code", "user")
         return keys.join(segments.lazy(), on="code").drop("code")
 
-    cut = Known(pairs=pairs.lazy(), packs=known.packs, names=names(pairs))
-    hits = _hits(replace(judged, known=cut), reads.k, collect)
+    known = replace(known, pairs=pairs.lazy(), names=names(pairs))
+    hits = _hits(replace(judged, known=known), reads.k, collect)
     if reads.by_hits:
         pairs = pairs.filter(may_be_among(pairs["number"], hits["number"]))
     pairs = pairs.sort("number", maintain_order=True)
-    return Known(
-        pairs=pairs.lazy(),
-        names=names(pairs),
-        hits=None if judged.truth is None else hits.lazy(),
-        in_order=known.in_order and judged.truth is None,
-    )
+    known = replace(known, pairs=pairs.lazy(), names=names(pairs))
+    return known if judged.truth is None else replace(known, hits=hits.lazy(), in_order=False)
