@@ -286,9 +286,9 @@ class Judged:
     def hits(self, k: int | None = None) -> pl.LazyFrame:
         """Return the relevant rows with a rank up to k, one for each item of a list: keys, item, rank, gain."""
         if self.known.hits is not None:
-            return self.known.hits.filter(self._up_to(k))
+            return self.known.hits.filter(self.up_to(k))
         if self.truth is None:
-            return self._keyed_pairs.filter(self._up_to(k))
+            return self._keyed_pairs.filter(self.up_to(k))
         rows, is_up_to = self.rows_to_meet(k)
         ranked, pairs = rows.filter(is_up_to), self.pairs
         if self.known.packs:
@@ -302,7 +302,7 @@ class Judged:
         """Return rows of the lists: keys, item, rank; and whether one has a rank up to k."""
         rows = self.lists if self.scores is None else self._ranked_lists(k)
         names = [*self.model, *self.shared, *PAIR]
-        return rows.select(*names, self._rank, *self._tied), self._up_to(k)
+        return rows.select(*names, self._rank, *self._tied), self.up_to(k)
 
     def relevant_rows(self) -> pl.LazyFrame:
         """Return the relevant rows of the frame that has the relevance: keys, item, rank in a judged frame, gain."""
@@ -413,7 +413,7 @@ class Judged:
     def _with_relevance(self, k: int | None) -> pl.LazyFrame:
         """Return the rows of the lists with a rank, up to k, with the highest relevance of their pairs."""
         if self.known.listed is not None:
-            return self.known.listed.filter(self._up_to(k))
+            return self.known.listed.filter(self.up_to(k))
         rows, pair = self._ranked_lists(k), [*self.of_rows, *PAIR]
         if self.truth is None:
             return rows
@@ -438,7 +438,7 @@ class Judged:
         rows = self.lists
         if self.scores is not None:
             rows = self.scores.ranked(k, lambda: self.pairs)
-        return rows.filter(self._up_to(k))
+        return rows.filter(self.up_to(k))
 
     @property
     def _parted(self) -> bool:
@@ -451,7 +451,8 @@ class Judged:
             return lists
         return _in_parts_of(self.truth, lists, self.of_rows)
 
-    def _up_to(self, k: int | None) -> pl.Expr:
+    def up_to(self, k: int | None) -> pl.Expr:
+        """Return whether a row of the lists has a rank up to k."""
         return self._ranked if k is None else self._ranked & (pl.col("rank") <= k)
 
     @cached_property

@@ -96,7 +96,7 @@ def models_of(inputs: Inputs) -> pl.DataFrame:
 
 def ranked_or_relevant(judged: Judged, k: int | None) -> pl.LazyFrame:
     """Return the rows of a judged frame with a rank up to k, and those relevant, without one: user, item, rank, relevant."""
-    up_to, relevant = _up_to(judged, k), is_relevant_row(judged.inputs).fill_null(value=False)
+    up_to, relevant = judged.up_to(k), is_relevant_row(judged.inputs).fill_null(value=False)
     rank = pl.when(up_to).then(as_number("rank", judged.schema["rank"]))
     rows = judged.lists.filter(up_to | relevant)
     return rows.select(*PAIR, rank.alias("rank"), relevant=relevant)
@@ -109,12 +109,6 @@ def ranked_with_relevance(rows: pl.DataFrame, collect: Ask) -> pl.DataFrame:
     """
     best = [RANK.min(), pl.col("relevant").any()]
     return merged(rows, ["user"], collect, best).filter(RANK.is_not_null())
-
-
-def _up_to(judged: Judged, k: int | None) -> pl.Expr:
-    """Return whether a list row has a rank up to k."""
-    ranked = is_rank(RANK, judged.schema["rank"])
-    return ranked if k is None else ranked & (k >= RANK)
 
 
 # Users
@@ -280,7 +274,7 @@ def _with_listed(judged: Judged, k: int | None, collect: Ask) -> Known:
     # what a list has that is not relevant is read of whole lists
     k = None if judged.context.relevant_from == "list" else k
     if judged.truth is None:
-        up_to = _up_to(judged, k)
+        up_to = judged.up_to(k)
         rows = judged.lists.filter(up_to | pl.col("relevance").is_not_null())
         plan = rows.select(*keys, "item", rank=pl.when(up_to).then("rank"))
     else:
@@ -360,4 +354,4 @@ def _by_codes(judged: Judged, reads: Reads, collect: Ask) -> Known | None:
         pairs = pairs.filter(may_be_among(pairs["number"], hits["number"]))
     pairs = pairs.sort("number", maintain_order=True)
     known = replace(known, pairs=pairs.lazy(), names=names(pairs))
-    return known if judged.truth is None else replace(known, hits=hits.lazy(), in_order=False)
+    return known if judged.truth is None else replace(known, hits=hits.lazy())
