@@ -18,7 +18,7 @@ SCORE = pl.col("score")
 SHARING, BY_GAIN = {"expected", "last"}, {"pessimistic", "optimistic"}
 """Ties under which tied items share a rank, and ties that the truth puts in order."""
 _COMPARED = SMALL_INTEGERS | {pl.String}
-"""Dtypes of users that compare in their sort order."""
+"""Dtypes of ids that compare in their sort order."""
 # As they were given, other ids have an order of their own.
 _TEXT = (pl.Binary, pl.String, pl.Duration, pl.Struct, pl.List, pl.Array)
 _NO_LIMIT = 2**63 - 1
@@ -122,23 +122,18 @@ class Scored:
 
     def _stands(self, rows: pl.DataFrame, collect: Ask) -> bool:
         """Return whether rows are sorted by user and rank; False if unsure."""
-        tie = self._tie(rows)
-        if tie is None or self.keys != ("user",) or rows.schema["user"] not in _COMPARED:
+        if self.ties in SHARING | BY_GAIN or self.keys != ("user",):
             return False
-        user, (last, turned) = pl.col("user"), tie
+        ((tie, turned),) = order_of_ties(self.ties, rows.schema)
+        rows = rows.select("user", "score", tie=tie)
+        if not {rows.schema["user"], rows.schema["tie"]} <= _COMPARED:
+            return False
+        user, last = pl.col("user"), pl.col("tie")
         follows = last < last.shift() if turned else last > last.shift()
         worse = (SCORE.shift() > SCORE) | (SCORE.is_null() & SCORE.shift().is_not_null())
         behind = worse.fill_null(value=False) | (SCORE.eq_missing(SCORE.shift()) & follows)
         stands = (user > user.shift()) | ((user == user.shift()) & behind)
         return bool(collect([rows.lazy().select(stands.all())])[0].item())
-
-    def _tie(self, rows: pl.DataFrame) -> tuple[pl.Expr, bool] | None:
-        """Return the sort key of ties and whether it is descending; None if it is composite or not comparable."""
-        if self.ties in SHARING | BY_GAIN:
-            return None
-        ((key, turned),) = order_of_ties(self.ties, rows.schema)
-        dtype = rows.clear().select(key.alias("key")).schema["key"]
-        return (key, turned) if dtype.is_integer() or dtype == pl.String else None
 
     def _may_be_first(self, rows: pl.DataFrame, k: int | None, *, standing: bool) -> pl.Series:
         """Return whether each row may be among the first k of its list."""
