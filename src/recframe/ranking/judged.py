@@ -76,9 +76,8 @@ def judge(inputs: Inputs, models: pl.LazyFrame | None = None, known: Known | Non
         lists = _in_parts_of(truth, lists, shared)
     if inputs.model and models is None:
         models = rows_of_models(inputs).unique()
-    keys, scores = [*shared, *inputs.model, "user"], None
-    if inputs.scored:
-        scores = scored(lists, keys, inputs.context.ties)
+    keys = [*shared, *inputs.model, "user"]
+    scores = scored(lists, keys, inputs.context.ties) if inputs.scored else None
     return Judged(inputs, lists, truth, models, scores, tuple(shared), known)
 
 
