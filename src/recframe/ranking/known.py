@@ -275,8 +275,8 @@ def _with_listed(judged: Judged, k: int | None, collect: Ask) -> Known:
     k = None if judged.context.relevant_from == "list" else k
     if judged.truth is None:
         up_to = judged.up_to(k)
-        rows = judged.lists.filter(up_to | pl.col("relevance").is_not_null())
-        plan = rows.select(*keys, "item", rank=pl.when(up_to).then("rank"))
+        plan = judged.lists.filter(up_to | pl.col("relevance").is_not_null())
+        plan = plan.select(*keys, "item", rank=pl.when(up_to).then("rank"))
     else:
         plan, up_to = judged.rows_to_meet(k)
         plan = plan.filter(up_to)
