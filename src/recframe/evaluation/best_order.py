@@ -1,23 +1,33 @@
-"""Sums over the best order of relevant rows, from counts of grades."""
+"""Relevant rows in their best order, and sums over it from counts of grades."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import polars as pl
 
 from recframe.frames.by_expressions import is_elementwise
 from recframe.frames.collecting import Ask, stream
+from recframe.frames.rows.positions import best_first, with_places
 from recframe.metrics.language.at import discount
 
 GAIN = pl.col("relevant_gain")
 MOST_GRADES = 13
 _SAMPLE = 10_000
 """Rows that mostly show whether there are more grades."""
-_LONGEST = 2**15
-"""Most relevant rows of a list: tables have a row for each of its places."""
+_BITS, _PACKED = 15, 4
+"""Bits of a count, and counts in one number."""
+
+
+def in_best_order(
+    rows: pl.LazyFrame, keys: Sequence[str], dtype: pl.DataType, names: set[str]
+) -> pl.LazyFrame:
+    """Return the relevant rows in ideal order per list, with the columns of some names; `dtype` is that of the last key."""
+    rows, rank = best_first(rows, keys, dtype, "relevant_gain"), pl.col("place").cast(pl.Float64)
+    built = {"ideal_rank": rank, "ideal_gain": GAIN, "ideal_discount": discount(rank)}
+    columns = [column.alias(name) for name, column in built.items() if name in names]
+    return with_places(rows, keys).select(*keys, GAIN, *columns)
 
 
 def by_grades(
@@ -36,18 +46,19 @@ def by_grades(
     grades = _grades(relevant["relevant_gain"])
     if grades is None:
         return None
-    at_least = {f"count {place}": (grade <= GAIN).sum() for place, grade in enumerate(grades)}
-    lists = stream(relevant.lazy().group_by(keys).agg(**at_least))
-    longest: Any = lists["count 0"].max()
-    if longest > _LONGEST:
+    n = GAIN.count().alias("n")
+    lists = stream(relevant.lazy().group_by(keys).agg(n, *_packs(grades)))
+    longest = int(lists.select(pl.max("n")).item())
+    if longest >= 2**_BITS:
         return None
     tables = _tables(terms, grades, longest)
     # what a grade adds to the next lower one, on the places of rows that have it or a higher one
     added = [tables[0], *(higher - lower for lower, higher in pairwise(tables))]
+    counts = _counts(len(grades))
     sums = []
     for name in terms:
         of_grades = [
-            pl.lit(table[name]).gather(count) for table, count in zip(added, at_least, strict=True)
+            pl.lit(table[name]).gather(count) for table, count in zip(added, counts, strict=True)
         ]
         sums.append(pl.sum_horizontal(of_grades).alias(name))
     return ask([lists.lazy().select(*keys, *sums)])[0].lazy()
@@ -59,6 +70,29 @@ def _grades(gain: pl.Series) -> pl.Series | None:
         return None
     grades = gain.unique().drop_nulls().sort()
     return grades if 0 < len(grades) <= MOST_GRADES else None
+
+
+def _packs(grades: pl.Series) -> list[pl.Expr]:
+    """Return the counts of rows with each grade but the lowest, or a higher one: several in a number."""
+    packs = []
+    for first in range(1, len(grades), _PACKED):
+        counts = [
+            pl.when(grade <= GAIN).then(1 << _BITS * place).otherwise(0)
+            for place, grade in enumerate(grades[first : first + _PACKED])
+        ]
+        pack = pl.sum_horizontal(count.cast(pl.Int64) for count in counts)
+        packs.append(pack.sum().alias(f"pack {first}"))
+    return packs
+
+
+def _counts(n_grades: int) -> list[pl.Expr]:
+    """Return how many rows have each grade, the lowest first, or a higher one."""
+    places = [divmod(grade, _PACKED) for grade in range(n_grades - 1)]
+    packed = [
+        pl.col(f"pack {1 + _PACKED * pack}") // (1 << _BITS * place) % (1 << _BITS)
+        for pack, place in places
+    ]
+    return [pl.col("n").cast(pl.Int64), *packed]
 
 
 def _tables(terms: dict[str, pl.Expr], grades: pl.Series, longest: int) -> list[pl.DataFrame]:
