@@ -10,7 +10,7 @@ import polars as pl
 
 from recframe.errors import RecframeError
 from recframe.evaluation import category_rows, side_rows
-from recframe.evaluation.best_order import by_grades, in_best_order
+from recframe.evaluation.grade_counts import by_grades
 from recframe.evaluation.recorder import (
     BEST_ORDER,
     BY_WORTH,
@@ -27,6 +27,7 @@ from recframe.evaluation.recorder import (
 )
 from recframe.frames.collecting import Ask
 from recframe.frames.rows.positions import (
+    best_first,
     sorted_by_rank,
     with_places,
 )
@@ -158,9 +159,24 @@ def _relevant(judged: Judged, words: Recorder, ask: Ask | None) -> list[pl.LazyF
     if words.read & BEST_ORDER:
         if ask is not None and not words.asked & RELEVANT:
             sums = by_grades(rows, keys, words.values_of(RELEVANT), ask)
-        rows = in_best_order(rows, keys, judged.key_dtype, words.read)
+        rows = _in_best_order(rows, keys, one, words.read)
     found = words.branches(keys, rows, RELEVANT) if sums is None else [sums]
     return [judged.for_each_model(branch) for branch in found] if of_all else found
+
+
+def _in_best_order(
+    rows: pl.LazyFrame, keys: Sequence[str], judged: Judged, asked: set[str]
+) -> pl.LazyFrame:
+    """Return the relevant rows in ideal order per list, with the requested columns."""
+    rows = best_first(rows, keys, judged.key_dtype, "relevant_gain")
+    rank = pl.col("place").cast(pl.Float64)
+    built = {
+        "ideal_rank": rank,
+        "ideal_gain": pl.col("relevant_gain"),
+        "ideal_discount": discount(rank),
+    }
+    columns = [column.alias(name) for name, column in built.items() if name in asked]
+    return with_places(rows, keys).select(*keys, "relevant_gain", *columns)
 
 
 def _listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFrame:

@@ -1,4 +1,4 @@
-"""Relevant rows in their best order, and sums over it from counts of grades."""
+"""Sums over the best order of relevant rows, from counts of grades."""
 
 from __future__ import annotations
 
@@ -9,25 +9,13 @@ import polars as pl
 
 from recframe.frames.by_expressions import is_elementwise
 from recframe.frames.collecting import Ask, stream
-from recframe.frames.rows.positions import best_first, with_places
 from recframe.metrics.language.at import discount
 
-GAIN = pl.col("relevant_gain")
 MOST_GRADES = 13
 _SAMPLE = 10_000
 """Rows that mostly show whether there are more grades."""
 _BITS, _PACKED = 15, 4
 """Bits of a count, and counts in one number."""
-
-
-def in_best_order(
-    rows: pl.LazyFrame, keys: Sequence[str], dtype: pl.DataType, names: set[str]
-) -> pl.LazyFrame:
-    """Return the relevant rows in ideal order per list, with the columns of some names; `dtype` is that of the last key."""
-    rows, rank = best_first(rows, keys, dtype, "relevant_gain"), pl.col("place").cast(pl.Float64)
-    built = {"ideal_rank": rank, "ideal_gain": GAIN, "ideal_discount": discount(rank)}
-    columns = [column.alias(name) for name, column in built.items() if name in names]
-    return with_places(rows, keys).select(*keys, GAIN, *columns)
 
 
 def by_grades(
@@ -42,12 +30,13 @@ def by_grades(
     terms = {name: term for name, term in summands.items() if term is not None}
     if len(terms) < len(values):
         return None
-    (relevant,) = ask([rows.select(*keys, GAIN)])
-    grades = _grades(relevant["relevant_gain"])
+    (found,) = ask([rows.select(*keys, "relevant_gain")])
+    grades = _grades(found["relevant_gain"])
     if grades is None:
         return None
-    n = GAIN.count().alias("n")
-    lists = stream(relevant.lazy().group_by(keys).agg(n, *_packs(grades)))
+    lists = stream(
+        found.lazy().group_by(keys).agg(pl.col("relevant_gain").count().alias("n"), *_packs(grades))
+    )
     longest = int(lists.select(pl.max("n")).item())
     if longest >= 2**_BITS:
         return None
@@ -77,7 +66,7 @@ def _packs(grades: pl.Series) -> list[pl.Expr]:
     packs = []
     for first in range(1, len(grades), _PACKED):
         counts = [
-            pl.when(grade <= GAIN).then(1 << _BITS * place).otherwise(0)
+            pl.when(pl.col("relevant_gain") >= grade).then(1 << _BITS * place).otherwise(0)
             for place, grade in enumerate(grades[first : first + _PACKED])
         ]
         pack = pl.sum_horizontal(count.cast(pl.Int64) for count in counts)
