@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import product
-from typing import Any
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -66,21 +62,6 @@ def judged(user: pl.Expr, item: pl.Expr) -> pl.DataFrame:
     return pl.DataFrame([*users, *items, *values])
 
 
-def judged_by(dtype: str) -> list[pl.DataFrame]:
-    """Frames of users and items of a dtype; of one that tells two apart alone, the users' or the items'.
-
-    Two users with two items would have each pair thousands of times in both frames, and the join of them all.
-    """
-    if dtype != "Boolean":
-        return [judged(IDS[dtype], IDS[dtype])]
-    return [
-        judged(NUMBER, IDS[dtype]),
-        judged(IDS[dtype], NUMBER).with_columns(
-            item=pl.int_range(SIZE), rank=pl.int_range(SIZE) + 1
-        ),
-    ]
-
-
 @pytest.mark.parametrize("order", ORDERS)
 @each_dtype
 def test_a_large_eager_frame_gives_what_the_lazy_plan_gives(dtype, order):
@@ -97,12 +78,6 @@ def test_a_large_eager_frame_gives_what_the_lazy_plan_gives(dtype, order):
         )
 
 
-def scored(frame: pl.DataFrame, tied: int) -> pl.DataFrame:
-    """Give scores in place of ranks; about `tied` items of a list share each of them."""
-    score = -((pl.col("rank") - 1) // tied)
-    return frame.select("user", "item", "relevance", score=pl.when(pl.col("rank") < 12).then(score))
-
-
 def test_a_few_lists_beside_a_large_truth_are_asked_too():
     truth = judged(NUMBER, NUMBER).filter(pl.col("relevance") > 0).drop("rank")
     recs = judged(NUMBER, NUMBER).select("user", "item", "rank")[:50]
@@ -114,44 +89,6 @@ def test_a_few_lists_beside_a_large_truth_are_asked_too():
     assert_frame_equal(rec.evaluate(*METRICS, k=3), expected, rel_tol=1e-12)
 
 
-def taking_turns(dtype: str, order: str, options: Sequence[Any], each: int) -> list[Any]:
-    """All options of plain ids; of another dtype some in each order, all of them in its orders together."""
-    first = each * list(ORDERS).index(order) + list(IDS).index(dtype)
-    return (
-        list(options)
-        if dtype == "Int64"
-        else [options[(first + place) % len(options)] for place in range(each)]
-    )
-
-
-CALLS_OF_SCORES = ("judged", "with a truth", "of a model")
-
-
-def check_scores(frame: pl.DataFrame, calls: Sequence[str] = CALLS_OF_SCORES) -> None:
-    truth = frame.filter(pl.col("relevance") > 1).select("user", "item", "relevance")
-    every = [
-        (frame, {}),
-        (frame, {"truth": truth}),
-        (frame.with_columns(m=pl.lit("m")), {"model": "m"}),
-    ]
-    for given, options in (every[CALLS_OF_SCORES.index(call)] for call in calls):
-        k = None if "model" in options else [3, 10]
-        found = given.rec(**options).evaluate(*METRICS, k=k)
-        lazy = given.lazy().rec(**options).evaluate(*METRICS, k=k)
-        assert_frame_equal(found, lazy.collect(engine="in-memory"), rel_tol=1e-12)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("order", ORDERS)
-@each_dtype
-def test_a_large_eager_frame_with_scores_gives_what_the_lazy_plan_gives(dtype, order):
-    for frame in judged_by(dtype):
-        given = scored(ORDERS[order](frame), tied=3)
-        assert given.rec._kind.asks is not None
-
-        check_scores(given, taking_turns(dtype, order, CALLS_OF_SCORES, 1))
-
-
 @pytest.mark.parametrize("factor", [1, 0.5, 2**33])
 def test_gains_of_any_size_take_their_best_order(factor):
     frame = judged(NUMBER, NUMBER).with_columns(pl.col("relevance") * factor)
@@ -159,28 +96,6 @@ def test_gains_of_any_size_take_their_best_order(factor):
     assert_frame_equal(
         frame.rec.evaluate("ndcg@5"), judged(NUMBER, NUMBER).rec.evaluate("ndcg@5"), rel_tol=1e-12
     )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("order", ORDERS)
-@each_dtype
-def test_large_frames_held_against_a_truth_give_what_the_lazy_plan_gives(dtype, order):
-    options = [
-        {},
-        {"universe": "recs"},
-        {"universe": "both"},
-        {"relevant_from": "list"},
-        {"model": "model"},
-    ]
-
-    for frame, option in product(
-        map(ORDERS[order], judged_by(dtype)), taking_turns(dtype, order, options, 2)
-    ):
-        truth = frame.filter(pl.col("relevance") > 0).select("user", "item", "relevance")
-        recs = frame.select("user", "item", "rank", model=pl.lit("a"))
-        found = recs.rec(truth=truth, **option).evaluate(*METRICS, k=[3, 10])
-        lazy = recs.lazy().rec(truth=truth.lazy(), **option).evaluate(*METRICS, k=[3, 10])
-        assert_frame_equal(found, lazy.collect(engine="in-memory"), rel_tol=1e-12)
 
 
 @pytest.mark.parametrize("universe", ["truth", "all"])

@@ -24,7 +24,7 @@ from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
 from recframe.ranking.data_checks import as_frame
-from recframe.ranking.judged_frame import judge
+from recframe.ranking.judged import judge
 from recframe.ranking.relevance import is_relevant_row
 from recframe.statistics import options
 
@@ -144,7 +144,7 @@ def rows_of_lists(inputs: Inputs, metric: Metric[...], users: pl.LazyFrame) -> p
     }
     context = inputs.context.having(universe="all")
     judged = judge(replace(inputs, **kept, context=context, users=None, checks=()))
-    rows = as_frame(replace(judged, precomputed=replace(judged.precomputed, checked=True)))
+    rows = as_frame(replace(judged, known=replace(judged.known, checked=True)))
     rank = pl.col("rank")
     listed = rank.is_not_null() if metric.k is None else rank <= metric.k
     listed = listed.fill_null(value=False)

@@ -37,7 +37,7 @@ from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric, cutoff
 from recframe.profiles import under_profile
 from recframe.ranking.data_checks import as_frame, check_lists
-from recframe.ranking.judged_frame import judge
+from recframe.ranking.judged import judge
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -23,7 +23,7 @@ from recframe.frames.inputs import Inputs
 from recframe.frames.segments import Place
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.data_checks import after_checks
-from recframe.ranking.judged_frame import Precomputed, judge
+from recframe.ranking.judged import Known, judge
 
 MOST = 1_000
 """Cache capacity in metrics, latest used kept: 32 MB, twice as much for summaries and comparisons."""
@@ -168,12 +168,12 @@ def _plan(inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, collect: Col
     checked = after_checks(rows, values.judged, "n_users", pl.Int64, steep=values.steep)
     present = collect(checked.select(columns))
     crowd = collect(values.judged.users.select("user").unique())
-    known = Precomputed(crowd=crowd.lazy(), checked=True)
+    known = Known(users=crowd.lazy(), checked=True)
     return HeldPlan(
         columns={HeldPlan.key(one): name for one, name in zip(metrics, values.names, strict=True)},
         values=replace(
             values,
-            judged=replace(judged, precomputed=known),
+            judged=replace(judged, known=known),
             present=present.lazy(),
             empty=collect(values.empty).lazy(),
             steep=False,

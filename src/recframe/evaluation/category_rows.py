@@ -21,7 +21,7 @@ from recframe.metrics.language.at import (
     HITS_BY_VALUE,
     RELEVANT_BY_CATEGORY,
 )
-from recframe.ranking.judged_frame import Judged
+from recframe.ranking.judged import Judged
 from recframe.side_info import attributes
 from recframe.side_info.features import Feature
 from recframe.side_info.sources import Fact, Sides
@@ -144,7 +144,7 @@ def with_distinct_ranks(
 ) -> pl.LazyFrame:
     """Return hits with ranks of each list at least 1 apart, and with their numbers in its order where these are requested."""
     keys = judged.list_keys
-    if judged.precomputed.in_order:
+    if judged.known.in_order:
         return with_places(hits, keys) if numbered else hits
     hits = hits.sort(*keys, "rank", *by_item(judged.inputs.schema, keys))
     hits = spread_ranks(with_places(hits, keys), keys, whole=judged.whole_ranks)

@@ -28,7 +28,7 @@ from recframe.evaluation.user_values import names_of, values_of_users
 from recframe.frames.inputs import Inputs
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.data_checks import after_checks
-from recframe.ranking.judged_frame import Judged, judge
+from recframe.ranking.judged import Judged, judge
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,8 @@ from recframe.frames.rows.profiling import distinct_ids, marked_sorted, merged
 from recframe.metrics.language.at import ratio
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.definition import Metric
-from recframe.ranking.judged_frame import Judged, judge
-from recframe.ranking.precomputed import ranked_or_relevant, ranked_with_relevance
+from recframe.ranking.judged import Judged, judge
+from recframe.ranking.known import ranked_or_relevant, ranked_with_relevance
 from recframe.side_info import attributes
 from recframe.side_info.aggregation_levels import Level, Levels
 from recframe.side_info.groups_of_items import Listed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -25,9 +26,9 @@ from recframe.evaluation.user_values import (
 )
 from recframe.frames.inputs import Inputs
 from recframe.metrics.language.definition import Definition, Metric
+from recframe.ranking import known
 from recframe.ranking.data_checks import after_checks
-from recframe.ranking.judged_frame import Judged, judge
-from recframe.ranking.precomputed import with_users
+from recframe.ranking.judged import Judged, judge
 
 WITH_RELEVANT: Metric[...] = Metric(
     Definition(
@@ -103,7 +104,8 @@ def _sums(
     """Return one row per segment: keys, n_users, and the sums for means."""
     if metrics or judged.context.no_relevant == "skip":
         return values_of_users(judged, metrics, keys, run.ask, run.held).sums(spread)
-    judged = judged if run.ask is None else with_users(judged, run.ask)
+    if run.ask is not None:
+        judged = replace(judged, known=known.ask(judged, None, run.ask))
     support = after_checks(
         n_users_of_segments(judged, keys), judged, "n_users", pl.Int64, steep=False
     )

@@ -25,7 +25,7 @@ from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.engine import MOST, Added, Adds, Frames
 from recframe.frames.kinds.kind import Kind, LazyPolars, Named, Names, Seen, Sources
 from recframe.frames.rows.joins import aggregate
-from recframe.ranking.precomputed import models_of
+from recframe.ranking.known import models_of
 
 WHOLE = {"items"}
 """Frames that every part of the users has in full."""

@@ -35,7 +35,7 @@ from recframe.metrics.language.at import AGREEMENT_BEFORE, discount
 from recframe.metrics.language.reading import SCALED, scaled
 from recframe.metrics.language.sums_over_ranks import sums_of_shares
 from recframe.ranking.expectation import at_last_places, over_places
-from recframe.ranking.judged_frame import Judged
+from recframe.ranking.judged import Judged
 
 # The rows that the words stand for
 
@@ -168,9 +168,7 @@ def _in_best_order(
     rows: pl.LazyFrame, keys: Sequence[str], judged: Judged, asked: set[str]
 ) -> pl.LazyFrame:
     """Return the relevant rows in ideal order per list, with the requested columns."""
-    rows = best_first(
-        rows, keys, judged.key_dtype, "relevant_gain", narrow=judged.precomputed.narrow
-    )
+    rows = best_first(rows, keys, judged.key_dtype, "relevant_gain")
     rank = pl.col("place").cast(pl.Float64)
     built = {
         "ideal_rank": rank,
@@ -242,7 +240,7 @@ def _among_others(rows: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
 
 def _with_totals(judged: Judged, rows: pl.LazyFrame, asked: set[str]) -> pl.LazyFrame:
     """Return the rows with their list's numbers of relevant and of non-relevant rows."""
-    for name, branch in zip(TOTALS, (judged.relevant, judged.not_relevant), strict=True):
+    for name, branch in zip(TOTALS, (judged.relevant, judged.misses), strict=True):
         if name in asked:
             totals = branch().group_by(judged.list_keys).agg(pl.len().cast(pl.Int64).alias(name))
             rows = rows.join(

@@ -15,7 +15,7 @@ from recframe.frames.rows.joins import aggregate
 from recframe.frames.rows.profiling import constant_of, heads
 from recframe.frames.segments import OfUsers, Place, Segment
 from recframe.metrics.language.definition import Metric
-from recframe.ranking.judged_frame import Judged
+from recframe.ranking.judged import Judged
 
 
 def n_keys(inputs: Inputs) -> int:
@@ -66,13 +66,13 @@ def n_users_of_segments(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
     """Return n_users for each segment, whether or not any of its users has a row in the branches."""
     of_users = [key for key in keys if key != "model"]
     n_users = pl.len().cast(pl.Int64).alias("n_users")
-    if of_users and judged.precomputed.n_of_segments is not None:
-        support = judged.precomputed.n_of_segments
+    if of_users and judged.known.n_users is not None:
+        support = judged.known.n_users
     elif of_users:
         members = judged.inputs.attach(judged.members(), "users")
         support = members.group_by(of_users).agg(n_users)
-    elif judged.precomputed.crowd is not None:
-        support = judged.precomputed.crowd.select(n_users)
+    elif judged.known.users is not None:
+        support = judged.known.users.select(n_users)
     else:
         # rows mostly stand user by user, so that few are left to a hash table
         n_users = pl.col("user").n_unique().cast(pl.Int64).alias("n_users")

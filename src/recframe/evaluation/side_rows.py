@@ -9,7 +9,7 @@ import polars as pl
 from recframe.errors import fails_if
 from recframe.frames.hints import FrameOf, Given
 from recframe.frames.rows.positions import with_places
-from recframe.ranking.judged_frame import PAIR, Judged
+from recframe.ranking.judged import PAIR, Judged
 from recframe.side_info import attributes
 from recframe.side_info.sources import Branches, Fact, Sides
 
@@ -33,7 +33,7 @@ LARGEST_WEIGHT = 1e70
 
 def sides_of(judged: Judged) -> Sides:
     """Return the side frames that define the catalogue."""
-    return Sides(judged.inputs, judged, shown=judged.precomputed.items)
+    return Sides(judged.inputs, judged, shown=judged.known.items)
 
 
 def catalogue_branches(

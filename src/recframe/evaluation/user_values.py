@@ -24,9 +24,9 @@ from recframe.frames.rows.exact_sums import ExactSums
 from recframe.frames.rows.joins import beside_one_another
 from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import Metric
+from recframe.ranking import known
 from recframe.ranking.data_checks import after_checks
-from recframe.ranking.judged_frame import Judged
-from recframe.ranking.precomputed import Reads, precompute
+from recframe.ranking.judged import Judged
 from recframe.side_info.precompute import shown
 
 CutsTaken = dict[tuple[object, ...], tuple[pl.DataFrame, pl.DataFrame]]
@@ -205,7 +205,7 @@ def _planned(
     values = values_of_lists(metrics, words, deepest, judged)
     counted = is_counted(words, judged.context.no_relevant)
     if ask is not None:
-        judged = precomputed_for(judged, metrics, words, deepest, ask)
+        judged = known_for(judged, metrics, words, deepest, ask)
     # the branches that the words above have asked for
     rows = rows_of_branches(judged, words, deepest, ask)
     lists = rows.group_by(judged.list_keys).agg(*values.values(), counted=counted)
@@ -229,15 +229,15 @@ def _has_one_truth(judged: Judged) -> bool:
     return judged.truth is not None and judged.context.relevant_from == "truth"
 
 
-def precomputed_for(
+def known_for(
     judged: Judged,
     metrics: Sequence[Metric[...]],
     words: Recorder,
     deepest: int | None,
     ask: Ask,
 ) -> Judged:
-    """Return the judgement with precomputed properties for its plan (large eager frames)."""
-    reads = Reads(
+    """Return the judgement with what is known of the rows that its plan reads (large eager frames)."""
+    reads = known.Reads(
         k=deepest,
         whole_lists=bool(words.read & WHOLE),
         hits=words.reads_hits(),
@@ -246,11 +246,11 @@ def precomputed_for(
         by_number=not (words.reads_lists() or words.worths),
         by_hits=judged.context.no_relevant == "zero" and all(map(_is_made_by_hits, metrics)),
     )
-    judged = precompute(judged, reads, ask)
+    judged = replace(judged, known=known.ask(judged, reads, ask))
     if not words.read & side_rows.OF_CATALOGUE:
         return judged
     items = shown(side_rows.sides_of(judged), ask)
-    return replace(judged, precomputed=replace(judged.precomputed, items=items))
+    return replace(judged, known=replace(judged.known, items=items))
 
 
 def _is_made_by_hits(metric: Metric[...]) -> bool:

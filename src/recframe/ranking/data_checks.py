@@ -17,7 +17,7 @@ from recframe.frames.options import FOLD
 from recframe.frames.roles import OF_LISTS, names_trainings, unbound_labels
 from recframe.frames.rows.joins import beside_one_another
 from recframe.frames.segments import Segment
-from recframe.ranking.judged_frame import PAIR, Judged
+from recframe.ranking.judged import PAIR, Judged
 from recframe.ranking.relevance import (
     INFINITE_RELEVANCE,
     RANK_BELOW_1,
@@ -76,38 +76,44 @@ def after_checks(
     return pl.concat([passed.filter(pl.col(number) != 0), rows], how="diagonal")
 
 
-def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
-    """Return one-row frames that fail when the plan runs, for errors that no schema shows."""
-    rank, relevance = pl.col("rank"), pl.col("relevance")
-    highest = relevance.cast(pl.Float64).max()
-    found = [*_of_models(judged), *judged.inputs.checks, *_of_float_ids(judged.inputs)]
-    source = judged.inputs.identified("truth")
+def _checks(judged: Judged, *, steep: bool) -> Iterator[pl.LazyFrame]:
+    """Give one-row frames that fail when the plan runs, for errors that no schema shows."""
+    inputs, rank, highest = (
+        judged.inputs,
+        pl.col("rank"),
+        pl.col("relevance").cast(pl.Float64).max(),
+    )
+    source, is_checked = inputs.identified("truth"), judged.known.checked
+    # the audit's errors have what is looked at here among them
+    looks = not (is_checked or judged.context.strict)
+    if looks and may_lack_models(inputs):
+        # first: where some rows have no model, others would say that there are too few
+        yield _of_models(inputs)
+    yield from inputs.checks
+    yield from _of_float_ids(inputs)
     if steep:
-        found.append(source.select(check=fails_whole_if(highest > STEEPEST, STEEP_RELEVANCE)))
-    if judged.precomputed.checked:
-        return [*found, *_of_segments(judged)]
-    if judged.context.strict:  # the audit's errors, which have what follows among them
-        return found
-    if not (judged.inputs.scored or judged.inputs.known.ranks_hold):
+        yield source.select(check=fails_whole_if(highest > STEEPEST, STEEP_RELEVANCE))
+    if looks and not (inputs.scored or inputs.known.ranks_hold):
         below = rank < 1
-        if judged.inputs.schema["rank"].is_float():
+        if inputs.schema["rank"].is_float():
             below &= rank > -math.inf  # which is no rank
-        found.append(judged.inputs.check("recommendations", below, str(RANK_BELOW_1)))
-    if judged.inputs.relevance_dtype.is_float():
-        found.append(source.select(check=fails_whole_if(highest == math.inf, INFINITE_RELEVANCE)))
-    return [*found, *_of_segments(judged)]
+        yield inputs.check("recommendations", below, str(RANK_BELOW_1))
+    if looks and inputs.relevance_dtype.is_float():
+        yield source.select(check=fails_whole_if(highest == math.inf, INFINITE_RELEVANCE))
+    if looks or is_checked:
+        for segment in inputs.segments:
+            if segment.inside in inputs.inside("lists"):
+                yield _two_values(inputs.counted("recommendations"), segment)
 
 
-def _of_models(judged: Judged) -> list[pl.LazyFrame]:
-    """Return the check of models, which comes first: where some rows have none, others would say that there are too few."""
-    inputs = judged.inputs
-    if judged.precomputed.checked or judged.context.strict or not may_lack_models(inputs):
-        return []
-    message = WITHOUT_MODEL.format(judged.context.model)
-    if inputs.all_users is not None:  # those whose ranks are read alone may show none
-        unnamed = pl.col("model").is_null().any()
-        return [named_models(inputs).select(check=fails_whole_if(unnamed, message))]
-    return [inputs.check("recommendations", lacks_model(inputs), message)]
+def _of_models(inputs: Inputs) -> pl.LazyFrame:
+    """Return the check that each ranked row has a model."""
+    message = WITHOUT_MODEL.format(inputs.context.model)
+    if inputs.all_users is None:
+        return inputs.check("recommendations", lacks_model(inputs), message)
+    # those whose ranks are read alone may show none
+    unnamed = pl.col("model").is_null().any()
+    return named_models(inputs).select(check=fails_whole_if(unnamed, message))
 
 
 def _of_float_ids(inputs: Inputs) -> Iterator[pl.LazyFrame]:
@@ -122,15 +128,8 @@ def _of_float_ids(inputs: Inputs) -> Iterator[pl.LazyFrame]:
                 yield rows.select(check=fails_whole_if(wrong, FLOAT_IDS.format(found)))
 
 
-def _of_segments(judged: Judged) -> list[pl.LazyFrame]:
-    """Return the checks of properties of users that the lists alone have."""
-    frame = judged.inputs.counted("recommendations")
-    names = judged.inputs.inside("lists")
-    segments = (segment for segment in judged.inputs.segments if segment.inside in names)
-    return [_two_values(frame, segment) for segment in segments]
-
-
 def _two_values(frame: pl.LazyFrame, segment: Segment) -> pl.LazyFrame:
+    """Return the check of a property of users that the lists alone have."""
     message = (
         f"{Given('by', segment.name)}: a user has two values of this column, so it is not a property of the user. If it "
         f"names systems, write {bind(model=repr(segment.name))}; if it describes items, give it as {bind(items='...')}; if "

@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping, Sequence
 import polars as pl
 
 from recframe.frames.rows.joins import AS_EVER
-from recframe.frames.rows.positions import with_places
 
 
 def over_places(
@@ -88,14 +87,8 @@ def _ties(
         **{name: value.sum() for name, value in worth.items()},
     }
     ties = hits.group_by(*keys, "rank").agg(*also, **sums)
-    return _with_hits_before(beside(ties).sort(*keys, "rank", nulls_last=True), keys)
-
-
-def _with_hits_before(ties: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return ties, sorted by list, with the number of preceding hits in `H`."""
-    before = pl.col("H")
-    ties = with_places(ties, keys).with_columns(H=pl.col("h").cum_sum() - pl.col("h"))
-    return ties.with_columns(H=before - pl.when(pl.col("place") == 1).then(before).forward_fill())
+    before = (pl.col("h").cum_sum() - pl.col("h")).over(keys)
+    return beside(ties).sort(*keys, "rank", nulls_last=True).with_columns(H=before)
 
 
 def _first_hit(keys: Sequence[str]) -> pl.Expr:

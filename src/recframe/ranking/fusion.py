@@ -120,7 +120,7 @@ def _each_scored_once(rows: pl.LazyFrame, schema: pl.Schema) -> pl.LazyFrame:
 def _ranked(rows: pl.LazyFrame, schema: pl.Schema) -> pl.LazyFrame:
     """Return each item of a list once, at its best rank, no two closer than 1, and with its place."""
     if "score" in schema:
-        ranked = scored(rows, LIST, [], "item").ranked(None, lambda: rows)
+        ranked = scored(rows, LIST, "item").ranked(None, lambda: rows)
         return ranked.with_columns(place="rank")
     dtype, rank = schema["rank"], pl.col("rank")
     number = as_number("rank", dtype)

@@ -14,7 +14,7 @@ from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.integer_keys import grouped_as_number, joined_as_numbers
 from recframe.frames.rows.joins import joined
-from recframe.ranking.judged_frame import PAIR, Judged
+from recframe.ranking.judged import PAIR, Judged
 from recframe.side_info import features
 from recframe.side_info.features import CATEGORIES, Feature, Shape
 from recframe.side_info.reference_ranks import Places
