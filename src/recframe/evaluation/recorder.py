@@ -8,7 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from recframe.evaluation import category_rows, side_rows
+from recframe.evaluation import side_rows
+from recframe.evaluation.side_rows import BY_WORTH, columns_of_features
 from recframe.metrics.language.at import At, Source
 from recframe.metrics.language.definition import Metric
 from recframe.side_info.aggregation_levels import Levels, place_among
@@ -35,8 +36,10 @@ WHOLE = {"whole_rank"}
 PLACES = {"listed_place"}
 PLACED = PLACES | ABOVE
 """Columns of listed rows that depend on other rows of the list."""
-FLAGS = ("listed_judged", "catalogue_relevant")
-DTYPES = {"hits_so_far": pl.Int64} | dict.fromkeys(FLAGS, pl.Boolean)
+DTYPES = {
+    "hits_so_far": pl.Int64,
+    **dict.fromkeys(("listed_judged", "catalogue_relevant"), pl.Boolean),
+}
 """Dtypes of columns other than Float64."""
 KINDS = (
     RELEVANT,
@@ -49,7 +52,7 @@ KINDS = (
     side_rows.RELEVANT_PROPENSITIES,
 )
 """Columns of one kind of rows, whose values are computed first."""
-LIST_IDEAL, BY_WORTH = "list_ideal_rank@", "by worth "
+LIST_IDEAL = "list_ideal_rank@"
 TOTALS = ("each_n_relevant", "each_n_not_relevant")
 
 
@@ -138,7 +141,7 @@ class Recorder:
             "each_n_not_relevant",
             side_rows.USER_WEIGHT,
         }
-        return not others.isdisjoint(self.read) or bool(category_rows.columns_of(self.read))
+        return not others.isdisjoint(self.read) or bool(columns_of_features(self.read))
 
     def values_of(self, names: set[str]) -> list[pl.Expr]:
         """Return the values that are worked out from some columns, each under the name of its own column."""
@@ -160,5 +163,5 @@ class Recorder:
 
 def _is_of_an_order(names: set[str]) -> bool:
     """Return whether columns are all of one row source by category, or of relevant rows by what they are worth."""
-    by_category = [*category_rows.columns_of(names).values()] == [names]
+    by_category = [*columns_of_features(names).values()] == [names]
     return by_category or all(name.startswith(BY_WORTH) for name in names)

@@ -7,13 +7,12 @@ from functools import lru_cache
 
 import polars as pl
 
-from recframe.evaluation import category_rows, side_rows
+from recframe.evaluation import side_rows
 from recframe.evaluation.recorder import Recorder
 from recframe.metrics.language.at import At
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.definition import Definition, Metric, Over, Value
-from recframe.side_info import attributes
-from recframe.side_info.sources import Fact, FromSides
+from recframe.side_info.sources import Fact
 
 
 @dataclass(frozen=True)
@@ -22,7 +21,7 @@ class Needs:
 
     columns: frozenset[str]
     """Row columns that words of `At` read, including those of metrics whose means are requested."""
-    facts: tuple[FromSides, ...]
+    facts: tuple[Fact, ...]
     """Facts requested from side frames."""
     levels: frozenset[str]
     """Levels on which words of `AtLists` request columns."""
@@ -56,37 +55,23 @@ def is_share(metric: Metric[...]) -> bool:
     return metric.shape != "set" and metric.range == (0.0, 1.0)
 
 
-@lru_cache(
-    maxsize=2048
-)  # all metrics at many cut-offs: where one call asks more, each is found out anew
+@lru_cache(maxsize=2048)  # all metrics at many cut-offs
 def _needs(
     definition: Definition, settings: tuple[tuple[str, Value], ...], k: int | None, name: str
 ) -> Needs:
     metric: Metric[...] = Metric(definition, settings)
     recorder = Recorder(name)
-    at = AtLists(k, recorder.levels) if definition.over_lists else At(k, recorder)
-    value = metric.value(at)
-    means = tuple(recorder.means)
-    columns = recorder.read.union(*(needs_of(mean).columns for mean in means))
-    levels = recorder.levels.columns
-    facts = recorder.levels.of_sides if definition.over_lists else _facts(columns)
-    roots = {
-        name for asked in levels.values() for column in asked for name in column.meta.root_names()
-    }
+    levels = recorder.levels
+    value = metric.value(AtLists(k, levels) if definition.over_lists else At(k, recorder))
+    columns = recorder.read.union(*(needs_of(mean).columns for mean in recorder.means))
+    of_rows = (one for asked in levels.columns.values() for one in asked)
     return Needs(
         columns=frozenset(columns),
-        facts=tuple(facts),
-        levels=frozenset(levels).union(recorder.levels.speaks_of.values()),
-        means=means,
+        facts=tuple(levels.of_sides if definition.over_lists else side_rows.facts(columns)),
+        levels=frozenset({*levels.columns, *levels.speaks_of.values()}),
+        means=tuple(recorder.means),
         value=value,
         over="lists" if definition.over_lists else "users",
-        reads_ranks=not definition.over_lists or "rank" in roots,
+        reads_ranks=not definition.over_lists
+        or any("rank" in one.meta.root_names() for one in of_rows),
     )
-
-
-def _facts(columns: set[str]) -> list[Fact]:
-    """Return the facts of side frames that columns of user plans need."""
-    found = [side_rows.N_CATALOGUE] * bool(columns & side_rows.OF_CATALOGUE)
-    if columns & side_rows.OF_PROPENSITIES:
-        found.append(Fact(attributes.popularity_share))
-    return found + category_rows.facts(columns)

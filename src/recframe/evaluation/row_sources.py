@@ -9,11 +9,10 @@ from functools import partial
 import polars as pl
 
 from recframe.errors import RecframeError
-from recframe.evaluation import category_rows, side_rows
+from recframe.evaluation import side_rows
 from recframe.evaluation.grade_counts import by_grades
 from recframe.evaluation.recorder import (
     BEST_ORDER,
-    BY_WORTH,
     EXPECTED,
     HITS,
     LIST_IDEAL,
@@ -45,7 +44,6 @@ def rows_of_branches(
 ) -> pl.LazyFrame:
     """Return the rows of all requested row sources, concatenated; columns of other sources are null."""
     asked, read = words.asked, words.read
-    branches_of = partial(words.branches, judged.list_keys)
     branches = []
     if (
         asked & (HITS | EXPECTED | side_rows.PROPENSITIES)
@@ -56,18 +54,9 @@ def rows_of_branches(
     if read & RELEVANT:
         branches += _relevant(judged, words, ask)
     if read & LISTED:
-        branches += branches_of(_listed(judged, read, deepest), LISTED.union(TOTALS))
-    if read & side_rows.OF_LISTS:
-        branches += side_rows.catalogue_branches(judged, read, deepest, branches_of)
-    if read & side_rows.RELEVANT_PROPENSITIES:
-        branches += side_rows.propensity_branches(judged, branches_of)
-    for number, worth in enumerate(words.worths):
-        columns = [f"{BY_WORTH}{number} rank", f"{BY_WORTH}{number} worth"]
-        branches += branches_of(side_rows.in_order_of_worth(judged, worth, *columns), {*columns})
-    if by_category := category_rows.columns_of(read):
-        branches += category_rows.branches(judged, by_category, deepest, words.branches, ask)
-    if side_rows.USER_WEIGHT in asked:
-        branches.append(side_rows.weights(judged))
+        rows = _listed(judged, read, deepest)
+        branches += words.branches(judged.list_keys, rows, LISTED.union(TOTALS))
+    branches += side_rows.branches(judged, words, read, deepest, ask)
     branches = branches or [judged.relevant()]
     return pl.concat(branches, how="diagonal") if len(branches) > 1 else branches[0]
 
@@ -81,7 +70,7 @@ def _hits(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:
     if words.asked & side_rows.PROPENSITIES:
         hits = side_rows.with_propensities(judged, hits)
     numbered = "hits_so_far" in words.asked
-    hits = category_rows.with_distinct_ranks(judged, hits, deepest, numbered=numbered)
+    hits = side_rows.with_distinct_ranks(judged, hits, deepest, numbered=numbered)
     hits = hits.rename({"place": "hits_so_far"}) if numbered else hits
     before = sorted(name for name in words.asked if name.startswith(AGREEMENT_BEFORE))
     if before or "place_in_best_order" in words.asked:

@@ -1,17 +1,34 @@
-"""Row sources with columns of the catalogue, propensities and user weights."""
+"""Row sources of user metrics with side frames: catalogue, propensities, weights, item features."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from recframe.errors import fails_if
+from recframe.errors import RecframeError, fails_if
+from recframe.frames.collecting import Ask
 from recframe.frames.hints import FrameOf, Given
-from recframe.frames.rows.positions import with_places
+from recframe.frames.rows.integer_keys import packed
+from recframe.frames.rows.joins import distinct_names
+from recframe.frames.rows.positions import by_item, spread_ranks, with_places
+from recframe.metrics.language.at import (
+    BEST_BY_CATEGORY,
+    BEST_BY_VALUE,
+    HITS_BY_CATEGORY,
+    HITS_BY_VALUE,
+    RELEVANT_BY_CATEGORY,
+)
 from recframe.ranking.judged import PAIR, Judged
 from recframe.side_info import attributes
-from recframe.side_info.sources import Branches, Fact, Sides
+from recframe.side_info.features import Feature
+from recframe.side_info.sources import Fact, Sides
+
+if TYPE_CHECKING:
+    from recframe.evaluation.recorder import Recorder
 
 IN_CATALOGUE, N_CATALOGUE = Fact(attributes.in_catalogue), Fact(attributes.n_catalogue)
 CUT = {"cut_rank", "catalogue_cut_rank"}
@@ -26,9 +43,35 @@ PROPENSITIES = {"given_propensity", "popularity_share"}
 RELEVANT_PROPENSITIES = {f"relevant_{name}" for name in PROPENSITIES}
 LISTED_PROPENSITIES = {f"listed_{name}" for name in PROPENSITIES}
 OF_PROPENSITIES = PROPENSITIES | RELEVANT_PROPENSITIES | LISTED_PROPENSITIES
+BY_WORTH = "by worth "
+OF_HITS, OF_VALUES = (HITS_BY_CATEGORY, HITS_BY_VALUE), (HITS_BY_VALUE, BEST_BY_VALUE)
+OF_FEATURES = (*OF_HITS, BEST_BY_CATEGORY, RELEVANT_BY_CATEGORY, BEST_BY_VALUE)
+"""Prefixes of columns of an item feature, which its settings and a word follow."""
+MOST_STEPS = 100
+"""Deepest cut-off of the best order over category lists, since each rank is a step of the plan."""
 USER_WEIGHT = "user_weight"
 LARGEST_WEIGHT = 1e70
 """The fourth powers of weights up to it, of which intervals are made, add up over any number of users."""
+
+
+def columns_of_features(names: set[str]) -> dict[str, set[str]]:
+    """Return the columns of item features by their row source, which is their common prefix."""
+    found: dict[str, set[str]] = {}
+    for name in sorted(names):
+        if name.startswith(OF_FEATURES):
+            found.setdefault(name.rpartition(" ")[0], set()).add(name)
+    return found
+
+
+def facts(names: set[str]) -> list[Fact]:
+    """Return the facts of side frames that columns need."""
+    found = [N_CATALOGUE] if names & OF_CATALOGUE else []
+    if names & OF_PROPENSITIES:
+        found.append(Fact(attributes.popularity_share))
+    for source in columns_of_features(names):
+        kind = attributes.number if source.startswith(OF_VALUES) else attributes.n_categories
+        found.append(Fact(kind, (_settings(source)[0],)))
+    return list(dict.fromkeys(found))
 
 
 def sides_of(judged: Judged) -> Sides:
@@ -36,53 +79,62 @@ def sides_of(judged: Judged) -> Sides:
     return Sides(judged.inputs, judged, shown=judged.known.items)
 
 
-def catalogue_branches(
-    judged: Judged, asked: set[str], deepest: int | None, branches_of: Branches
+def branches(
+    judged: Judged, words: Recorder, read: set[str], deepest: int | None, ask: Ask | None
 ) -> list[pl.LazyFrame]:
-    """Return the requested columns of each kind of rows, as `branches_of` them."""
-    sides, found = sides_of(judged), []
-    inside = pl.col(IN_CATALOGUE.name).fill_null(value=False)
-    if asked & CUT:
+    """Return the row sources of columns with side frames; `ask` collects steps of large eager ones."""
+    found = _of_catalogue(judged, words, deepest) if read & OF_LISTS else []
+    if read & RELEVANT_PROPENSITIES:
+        rows = with_propensities(judged, judged.relevant("item"))
+        rows = rows.rename({name: f"relevant_{name}" for name in PROPENSITIES})
+        found += words.branches(judged.list_keys, rows, RELEVANT_PROPENSITIES)
+    for number, worth in enumerate(words.worths):
+        names = {f"{BY_WORTH}{number} rank", f"{BY_WORTH}{number} worth"}
+        rows = _named(_by_worth(judged, worth), names)
+        found += words.branches(judged.list_keys, rows, names)
+    for source, names in columns_of_features(read).items():
+        found += _of_feature(source, names, judged, words, deepest, ask)
+    return [*found, weights(judged)] if USER_WEIGHT in words.asked else found
+
+
+def _named(rows: pl.LazyFrame, names: set[str]) -> pl.LazyFrame:
+    """Return rows with the columns of words under their requested names."""
+    words = {name: name.rpartition(" ")[2].partition("@")[0] for name in sorted(names)}
+    named = [pl.col(word).cast(pl.Float64).alias(name) for name, word in words.items()]
+    return rows.with_columns(named).drop("rank", "seen", "value", "worth", strict=False)
+
+
+# The catalogue
+
+
+def _of_catalogue(judged: Judged, words: Recorder, deepest: int | None) -> list[pl.LazyFrame]:
+    """Return the requested columns of lists, and of their hits and relevant rows in the catalogue."""
+    sides, read, keys = sides_of(judged), words.read, judged.list_keys
+    inside, found = pl.col(IN_CATALOGUE.name).fill_null(value=False), []
+    if read & CUT:
         rows = judged.cut(deepest).rename({"rank": "cut_rank"})
-        if "catalogue_cut_rank" in asked:
-            rows = sides.joined(rows, [IN_CATALOGUE], "item").with_columns(
-                catalogue_cut_rank=pl.when(inside).then("cut_rank")
-            )
-        found += branches_of(rows, CUT)
-    if asked & CATALOGUE_HITS:
-        hits = sides.joined(judged.hits(deepest), [IN_CATALOGUE], "item").filter(inside)
-        found += branches_of(hits.rename({"rank": "catalogue_hit_rank"}), CATALOGUE_HITS)
-    if asked & CATALOGUE_RELEVANT:
-        relevant = sides.joined(judged.relevant("item"), [IN_CATALOGUE], "item").filter(inside)
-        relevant = relevant.with_columns(catalogue_relevant=pl.lit(value=True))
-        found += branches_of(relevant, CATALOGUE_RELEVANT)
-    if TOTAL not in asked:
+        if "catalogue_cut_rank" in read:
+            rows = sides.joined(rows, [IN_CATALOGUE], "item")
+            rows = rows.with_columns(catalogue_cut_rank=pl.when(inside).then("cut_rank"))
+        found += words.branches(keys, rows, CUT)
+    in_catalogue = []
+    if read & CATALOGUE_HITS:
+        hits = judged.hits(deepest).rename({"rank": "catalogue_hit_rank"})
+        in_catalogue.append((hits, CATALOGUE_HITS))
+    if read & CATALOGUE_RELEVANT:
+        relevant = judged.relevant("item").with_columns(catalogue_relevant=pl.lit(value=True))
+        in_catalogue.append((relevant, CATALOGUE_RELEVANT))
+    for rows, kind in in_catalogue:
+        those = sides.joined(rows, [IN_CATALOGUE], "item").filter(inside)
+        found += words.branches(keys, those, kind)
+    if TOTAL not in read:
         return found
-    total = pl.col(N_CATALOGUE.name).alias(TOTAL)
-    lists = found or [judged.cut(deepest).select(judged.list_keys).unique()]
-    return [
-        sides.joined(list_, [N_CATALOGUE], "segment").with_columns(total).drop(N_CATALOGUE.name)
-        for list_ in lists
-    ]
+    lists = found or [judged.cut(deepest).select(keys).unique()]
+    with_total = [sides.joined(rows, [N_CATALOGUE], "segment") for rows in lists]
+    return [rows.rename({N_CATALOGUE.name: TOTAL}) for rows in with_total]
 
 
-def propensity_branches(judged: Judged, branches_of: Branches) -> list[pl.LazyFrame]:
-    """Return the requested propensity columns of relevant rows, as `branches_of` them."""
-    rows = with_propensities(judged, judged.relevant("item"))
-    return branches_of(
-        rows.rename({name: f"relevant_{name}" for name in PROPENSITIES}), RELEVANT_PROPENSITIES
-    )
-
-
-def in_order_of_worth(judged: Judged, worth: pl.Expr, rank: str, name: str) -> pl.LazyFrame:
-    """Return the relevant rows, listed or not, those that are worth most first: keys, their places and what they are worth."""
-    keys = judged.list_keys
-    rows = judged.relevant("item").with_columns(rank=pl.lit(1.0))
-    if PROPENSITIES & {*worth.meta.root_names()}:
-        rows = with_propensities(judged, rows)
-    rows = rows.select(*keys, worth.alias(name))
-    rows = rows.sort(*keys, name, descending=[*(False for _ in keys), True])
-    return with_places(rows, keys).select(*keys, name, pl.col("place").cast(pl.Float64).alias(rank))
+# Propensities, and what relevant rows are worth
 
 
 def with_propensities(judged: Judged, rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -92,6 +144,7 @@ def with_propensities(judged: Judged, rows: pl.LazyFrame) -> pl.LazyFrame:
     novelty: nothing that is known of it makes a number of its own. A given propensity that is not above 0 is no such
     statement but an error of the data, of a cold item too.
     """
+    nothing = pl.lit(None, pl.Float64)
     if not judged.inputs.has_propensity:
         sides = Sides(judged.inputs, judged)
         shares: Any = attributes.popularity_share.build(sides)
@@ -100,15 +153,199 @@ def with_propensities(judged: Judged, rows: pl.LazyFrame) -> pl.LazyFrame:
         rows = rows.join(shares, on="item", how="left", maintain_order="left")
         rows = rows.join(sides.popularity.select(of_one=of_one), how="cross", maintain_order="left")
         share = pl.coalesce("value", "of_one").alias("popularity_share")
-        rows = rows.with_columns(share, given_propensity=pl.lit(None, pl.Float64))
-        return rows.drop("value", "of_one")
+        return rows.with_columns(share, given_propensity=nothing).drop("value", "of_one")
     given = pl.col("propensity").cast(pl.Float64).fill_nan(None)
     pair = [*judged.of_rows, *PAIR]
     pairs = judged.inputs.counted("truth").group_by(pair).agg(given_propensity=given.max())
     rows = rows.join(pairs, on=pair, how="left", maintain_order="left", nulls_equal=True)
-    return rows.with_columns(
-        pl.col("given_propensity").fill_null(0.0), popularity_share=pl.lit(None, pl.Float64)
+    return rows.with_columns(pl.col("given_propensity").fill_null(0.0), popularity_share=nothing)
+
+
+def _by_worth(judged: Judged, worth: pl.Expr) -> pl.LazyFrame:
+    """Return the relevant rows, listed or not, those that are worth most first: keys, worth, rank."""
+    rows = judged.relevant("item").with_columns(rank=pl.lit(1.0))
+    if PROPENSITIES & {*worth.meta.root_names()}:
+        rows = with_propensities(judged, rows)
+    return _highest_first(rows.with_columns(worth=worth), judged.list_keys, "worth")
+
+
+def _highest_first(rows: pl.LazyFrame, keys: Sequence[str], name: str) -> pl.LazyFrame:
+    """Return a number of the rows of lists, the highest first, with its place as `rank`."""
+    descending = [*(False for _ in keys), True]
+    rows = rows.select(*keys, name).sort(*keys, name, descending=descending)
+    return with_places(rows, keys).select(*keys, name, rank="place")
+
+
+# Features of items
+
+
+def _settings(source: str) -> list[Any]:
+    settings: list[Any] = json.loads(source[source.index("[") :])
+    return settings
+
+
+def _of_feature(
+    source: str,
+    names: set[str],
+    judged: Judged,
+    words: Recorder,
+    deepest: int | None,
+    ask: Ask | None,
+) -> list[pl.LazyFrame]:
+    """Return the requested columns of hits, or of relevant items, by a feature of the items."""
+    feature = Sides(judged.inputs, judged).feature(_settings(source)[0])
+    if ask is not None and not source.startswith(OF_VALUES):
+        feature = feature.numbered(ask)
+    if source.startswith(OF_HITS):
+        hits = _hits_by(source, judged, feature, deepest)
+        return words.branches(judged.list_keys, _named(hits, names), names)
+    # relevant items are the same for every model
+    relevant = replace(judged, models=None).relevant("item")
+    schema = relevant.collect_schema()
+    keys = [key for key in judged.list_keys if key in schema]
+    rows = _relevant_by(source, names, relevant, keys, feature, ask)
+    found = words.branches(keys, _named(rows, names), names)
+    return found if keys == judged.list_keys else [judged.for_each_model(one) for one in found]
+
+
+def _hits_by(source: str, judged: Judged, feature: Feature, deepest: int | None) -> pl.LazyFrame:
+    """Return the hits with their ranks and a number, or how many above have each category."""
+    keys = judged.list_keys
+    hits = judged.hits(deepest).select(distinct_names(*keys, "item", "rank"))
+    hits = with_distinct_ranks(judged, hits, deepest)
+    if source.startswith(OF_VALUES):
+        return hits.join(feature.numbers(), on="item").select(*keys, "rank", "value")
+    hits = hits.join(feature.parts(), on="item").select(*keys, "part", "rank")
+    return _numbered(hits, [*keys, "part"], "rank", name="seen")
+
+
+def with_distinct_ranks(
+    judged: Judged, hits: pl.LazyFrame, deepest: int | None, *, numbered: bool = False
+) -> pl.LazyFrame:
+    """Return hits with ranks of each list at least 1 apart, and where requested their numbers in its order."""
+    keys = judged.list_keys
+    if judged.known.in_order:
+        return with_places(hits, keys) if numbered else hits
+    hits = hits.sort(*keys, "rank", *by_item(judged.inputs.schema, keys))
+    hits = spread_ranks(with_places(hits, keys), keys, whole=judged.whole_ranks)
+    return hits if deepest is None else hits.filter(pl.col("rank") <= deepest)
+
+
+def _relevant_by(
+    source: str,
+    names: set[str],
+    relevant: pl.LazyFrame,
+    keys: list[str],
+    feature: Feature,
+    ask: Ask | None,
+) -> pl.LazyFrame:
+    """Return the categories of the relevant items, or these items in the best order by a feature."""
+    of, *alpha = _settings(source)
+    if source.startswith(OF_VALUES):
+        valued = relevant.join(feature.numbers(least=0), on="item")
+        return _highest_first(valued, keys, "value")
+    rows = relevant.join(feature.parts(), on="item")
+    if not alpha:
+        rows = rows.select(*keys, "part").unique()
+        return rows.with_columns(rank=pl.lit(1), seen=pl.lit(0))
+    if feature.shape == "category":
+        # the first of each category, then the second of each, and so on
+        rows = _numbered(_numbered(rows, [*keys, "part"], name="seen"), keys, "seen", name="rank")
+        return rows.with_columns(pl.col("rank") + 1)
+    rows = rows.select(distinct_names(*keys, "item", "part"))
+    return _by_greed(rows, keys, alpha[0], _steps(of, names), ask)
+
+
+def _numbered(rows: pl.LazyFrame, keys: list[str], *order: str, name: str) -> pl.LazyFrame:
+    """Return rows in an order inside some keys, with their numbers from 0."""
+    rows = with_places(rows.sort(*keys, *order), keys)
+    return rows.with_columns((pl.col("place") - 1).alias(name)).drop("place", "start")
+
+
+def _steps(of: str, names: set[str]) -> int:
+    """Return the deepest cut-off of the best order, or say that lists of categories need one."""
+    ks = {name.rpartition("@")[2] for name in names}
+    k = None if "" in ks else max(map(int, ks))
+    if k is not None and k <= MOST_STEPS:
+        return k
+    found = "no cut-off" if k is None else f"the cut-off {k}"
+    column = f"of={of!r}" if of else "the column beside the item"
+    msg = (
+        f"the best order over lists of categories ({column}) is found rank by rank, so it needs a cut-off up to "
+        f"{MOST_STEPS}; found {found}: write k=10, or name a column with one category per item"
     )
+    raise RecframeError(msg)
+
+
+def _by_greed(
+    rows: pl.LazyFrame, keys: list[str], alpha: float, steps: int, ask: Ask | None
+) -> pl.LazyFrame:
+    """Return the items that add most, one after the other and of equal ones the last: keys, rank, seen.
+
+    A category that was met m times adds (1 - alpha)^m. NOTE: gains are rounded, so that sums of the same numbers in another
+    order are equal, and the item decides.
+    """
+    rows = rows.sort(*keys, *by_item(rows.collect_schema(), keys), "part")
+    rows = with_places(rows, keys).rename({"start": "list"})
+    rows = with_places(rows, ["list", "item"]).rename({"start": "row"})
+    zero = pl.lit(0.0, dtype=pl.Float64)
+    rows = rows.with_columns(met=zero, seen=zero, rank=pl.lit(None, dtype=pl.Float64))
+    added = pl.lit(1 - alpha, dtype=pl.Float64) ** pl.col("met")
+    if ask is not None:
+        return _step_by_step(rows, added, steps, ask)
+    for step in range(1, steps + 1):
+        rows = _with_one_more(rows, added, step)
+    return rows.filter(pl.col("rank").is_not_null())
+
+
+def _with_one_more(rows: pl.LazyFrame, added: pl.Expr, step: int) -> pl.LazyFrame:
+    """Return rows with one more item of each list taken."""
+    is_left, row, gain = pl.col("rank").is_null(), pl.col("row"), pl.col("gain")
+    rows = rows.with_columns(gain=pl.when(is_left).then(added).sum().over("row").round(12))
+    rows = rows.with_columns(gain=pl.when(is_left).then(gain))
+    rows = rows.with_columns(highest=gain.max().over("list"))
+    rows = rows.with_columns(last=pl.when(gain == pl.col("highest")).then(row).max().over("list"))
+    rows = rows.with_columns(taken=(row == pl.col("last")).fill_null(value=False))
+    rows = rows.with_columns(
+        rank=pl.when("taken").then(float(step)).otherwise("rank"),
+        seen=pl.when("taken").then("met").otherwise("seen"),
+        met_now=pl.col("taken").any().over("list", "part"),
+    )
+    return rows.with_columns(pl.col("met") + pl.col("met_now").cast(pl.Float64))
+
+
+def _step_by_step(rows: pl.LazyFrame, added: pl.Expr, steps: int, ask: Ask) -> pl.LazyFrame:
+    """Return the same of a large eager frame.
+
+    NOTE: each step has only the items that are left, few in most lists, and sums up runs of rows: windows over all rows take
+    twice the time.
+    """
+    found = []
+    (left,) = ask([rows.drop("rank", "seen")])
+    for step in range(1, steps + 1):
+        sorted_rows = left.lazy().with_columns(pl.col("list", "row").set_sorted())
+        items = sorted_rows.group_by("row", maintain_order=True).agg(
+            pl.col("list").first(), gain=added.sum().round(12)
+        )
+        gains = ask([items])[0].lazy().with_columns(pl.col("list").set_sorted())
+        highest = gains.group_by("list", maintain_order=True).agg(pl.col("gain").max())
+        best = gains.join(highest, on=["list", "gain"], how="semi")
+        (last,) = ask([best.group_by("list").agg(pl.col("row").max())])
+        is_last = pl.col("row").is_in(last["row"].implode())
+        taken, left = left.filter(is_last), left.filter(~is_last)
+        found.append(taken.lazy().with_columns(seen="met", rank=pl.lit(float(step))))
+        if left.is_empty():
+            break
+        both = packed(["list", "part"]).alias("both")
+        met_now = taken.lazy().select(both, met_now=pl.lit(1.0))
+        rows = left.lazy().with_columns(both)
+        rows = rows.join(met_now, on="both", how="left", maintain_order="left")
+        rows = rows.with_columns(pl.col("met") + pl.col("met_now").fill_null(0.0))
+        (left,) = ask([rows.drop("both", "met_now")])
+    return pl.concat(found)
+
+
+# Weights of users
 
 
 def weights(judged: Judged) -> pl.LazyFrame:
@@ -117,14 +354,15 @@ def weights(judged: Judged) -> pl.LazyFrame:
     NOTE: users without any other row have one here, since a mean counts those without a row as one number of users alike.
     """
     inputs = judged.inputs
+    given, of_users = Given("weight", inputs.context.weight), FrameOf("users")
     weight = pl.col("weight").cast(pl.Float64).fill_nan(None)
     message = (
-        f"{Given('weight', inputs.context.weight)} is below 0 or infinite for a user of {FrameOf('users')}; a weight is a "
-        "number from 0 up, and null leaves the user out"
+        f"{given} is below 0 or infinite for a user of {of_users}; a weight is a number from 0 up, and null leaves the user "
+        "out"
     )
     too_large = (
-        f"{Given('weight', inputs.context.weight)} is above {LARGEST_WEIGHT:g} for a user of {FrameOf('users')}, so that sums "
-        "of powers of weights may be infinite; divide all weights by the largest one, which changes no mean"
+        f"{given} is above {LARGEST_WEIGHT:g} for a user of {of_users}, so that sums of powers of weights may be infinite; "
+        "divide all weights by the largest one, which changes no mean"
     )
     wrong = fails_if((weight < 0) | weight.is_infinite(), message)
     wrong += fails_if(weight > LARGEST_WEIGHT, too_large)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Literal
 
 import polars as pl
 
@@ -19,18 +20,14 @@ from recframe.evaluation.segments import (
     users_in_segments,
 )
 from recframe.frames.collecting import Ask
-from recframe.frames.options import NoRelevant
 from recframe.frames.rows.exact_sums import ExactSums
-from recframe.frames.rows.joins import beside_one_another
+from recframe.frames.rows.joins import beside_one_another, distinct_names
 from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import Metric
 from recframe.ranking import known
 from recframe.ranking.data_checks import after_checks
 from recframe.ranking.judged import Judged
 from recframe.side_info.precompute import shown
-
-CutsTaken = dict[tuple[object, ...], tuple[pl.DataFrame, pl.DataFrame]]
-"""Cached list rows up to k, and all lists, by policies, row segments and k."""
 
 
 @dataclass(frozen=True)
@@ -59,46 +56,48 @@ class UserValues:
 
     def each(self) -> pl.LazyFrame:
         """Return every user of each segment, once: the keys, the user, and the values."""
-        judged = self.judged
+        judged, names = self.judged, self.names
         on = [*judged.rows, *judged.model, "user"]
-        members = users_in_segments(judged)
-        present = judged.named(self.present).select(*on, *self.names, present=pl.lit(value=True))
+        present = judged.named(self.present).select(*on, *names, present=pl.lit(value=True))
         skips = judged.context.no_relevant == "skip"
-        users = members.join(present, on=on, how="inner" if skips else "left", nulls_equal=True)
-        if self.names and not skips:
-            absent = self.empty.rename({name: f"empty {name}" for name in self.names})
-            users = users.join(absent, how="cross").with_columns(
+        how: Literal["inner", "left"] = "inner" if skips else "left"
+        users = users_in_segments(judged).join(present, on=on, how=how, nulls_equal=True)
+        if names and not skips:
+            users = users.join(self._empty, how="cross").with_columns(
                 pl.when("present").then(name).otherwise(f"empty {name}").alias(name)
-                for name in self.names
+                for name in names
             )
-        keys = list(dict.fromkeys([*self.keys, "user"]))
-        users = users.select(*keys, *self.names, n_users=pl.lit(1, dtype=pl.Int64))
-        return self._checked(users).select(*keys, *self.names)
+        keys = distinct_names(*self.keys, "user")
+        users = users.select(*keys, *names, n_users=pl.lit(1, dtype=pl.Int64))
+        return self._checked(users).select(*keys, *names)
 
     def sums(self, spread: Collection[str] = ()) -> pl.LazyFrame:
         """Return one row per segment: keys, n_users, sums for means, and the spread of some values.
 
         The sums are in the parts that `sums_of_values` has.
         """
-        counts = [pl.col(name).count().name.prefix("count ") for name in self.names]
-        counts += [(pl.col(name) == 0).sum().name.prefix("zero ") for name in spread]
-        exact = sums_of_values(self.names, self.bounded, spread=spread)
-        empty = self.empty.rename({name: f"empty {name}" for name in self.names})
-        per_segment = exact.summed(
-            self._present_in_segments(), self.keys, [pl.len().alias("n_present"), *counts]
-        )
-        joined = n_users_of_segments(self.judged, self.keys)
-        if self.keys:
-            joined = joined.join(per_segment, on=self.keys, how="left", nulls_equal=True)
+        names, keys = self.names, self.keys
+        counts = [pl.col(name).count().alias(f"count {name}") for name in names]
+        counts += [(pl.col(name) == 0).sum().alias(f"zero {name}") for name in spread]
+        n_present = pl.len().cast(pl.Int64).alias("n_present")
+        exact = sums_of_values(names, self.bounded, spread=spread)
+        sums = exact.summed(self._present_in_segments(), keys, [n_present, *counts])
+        segments = n_users_of_segments(self.judged, keys)
+        if keys:
+            segments = segments.join(sums, on=keys, how="left", nulls_equal=True)
             # a frame without columns has no row
-            joined = joined.join(empty, how="cross") if self.names else joined
+            segments = segments.join(self._empty, how="cross") if names else segments
         else:
-            joined = beside_one_another([joined, per_segment, empty])
-        others = [f"{part} {name}" for part in ("count", "empty") for name in self.names]
+            segments = beside_one_another([segments, sums, self._empty])
+        others = [f"{part} {name}" for part in ("count", "empty") for name in names]
         others += [f"zero {name}" for name in spread]
-        return self._checked(joined).select(
-            *self.keys, "n_users", pl.col("n_present").cast(pl.Int64), *exact.parts, *others
-        )
+        columns = [*keys, "n_users", "n_present", *exact.parts, *others]
+        return self._checked(segments).select(columns)
+
+    @property
+    def _empty(self) -> pl.LazyFrame:
+        """One row: the values of an empty list, as `empty value 0`, ..."""
+        return self.empty.rename({name: f"empty {name}" for name in self.names})
 
     def _present_in_segments(self) -> pl.LazyFrame:
         if {*self.keys} <= {*self.judged.model}:
@@ -149,8 +148,6 @@ class HeldValues:
     """Cached users' values of some metrics, by policies."""
 
     plans: Mapping[tuple[object, ...], HeldPlan]
-    cuts: CutsTaken | None = None
-    """Cached list rows of a large frame, if kept for later requests."""
 
     @property
     def models(self) -> pl.DataFrame | None:
@@ -163,22 +160,20 @@ class HeldValues:
         """Return the values of some metrics, unless one is not held, or segments cut through the lists."""
         plan = self.plans.get(judged.context.policies)
         wanted = [HeldPlan.key(metric) for metric in metrics]
-        if plan is None or judged.rows or any(one not in plan.columns for one in wanted):
+        if plan is None or judged.rows or not {*wanted} <= plan.columns.keys():
             return None
-        held = plan.values
-        names = names_of(metrics)
-        taken = [
-            pl.col(plan.columns[one]).alias(name) for one, name in zip(wanted, names, strict=True)
-        ]
+        values, names = plan.values, names_of(metrics)
+        named = zip(wanted, names, strict=True)
+        taken = [pl.col(plan.columns[key]).alias(name) for key, name in named]
         # the checks of the frames are passed
         inputs = replace(judged.inputs, checks=())
         return replace(
-            held,
-            judged=replace(held.judged, inputs=inputs),
+            values,
+            judged=replace(values.judged, inputs=inputs),
             keys=list(keys),
             names=names,
-            present=held.present.select(*judged.model, "user", *taken),
-            empty=held.empty.select(taken),
+            present=values.present.select(*judged.model, "user", *taken),
+            empty=values.empty.select(taken),
             bounded=bounded_names(metrics),
         )
 
@@ -199,11 +194,12 @@ def _planned(
     judged: Judged, metrics: Sequence[Metric[...]], keys: Sequence[str], ask: Ask | None
 ) -> UserValues:
     """Return the values as a plan makes them."""
-    words = Recorder()
+    words, context = Recorder(), judged.context
     # relevant rows count at any rank, or without one
     deepest = deepest_of([one for one in metrics if one.k or not needs_of(one).columns <= RELEVANT])
     values = values_of_lists(metrics, words, deepest, judged)
-    counted = is_counted(words, judged.context.no_relevant)
+    skips = context.no_relevant == "skip"
+    counted = At(None, words).n_relevant > 0 if skips else pl.len() > 0
     if ask is not None:
         judged = known_for(judged, metrics, words, deepest, ask)
     # the branches that the words above have asked for
@@ -211,6 +207,7 @@ def _planned(
     lists = rows.group_by(judged.list_keys).agg(*values.values(), counted=counted)
     check_shapes(lists, metrics)
     roots = {name for value in values.values() for name in value.meta.root_names()}
+    has_one_truth = judged.truth is not None and context.relevant_from == "truth"
     return UserValues(
         judged=judged,
         keys=list(keys),
@@ -219,14 +216,9 @@ def _planned(
         present=lists.filter(pl.col("counted")),
         empty=no_rows(frozenset(roots)).select(values.values()),
         steep="steepness" in words.asked,
-        aligned=_has_one_truth(judged) and words.reads_relevant_alone(),
+        aligned=has_one_truth and words.reads_relevant_alone(),
         bounded=bounded_names(metrics),
     )
-
-
-def _has_one_truth(judged: Judged) -> bool:
-    """Return whether all models have the same relevant rows."""
-    return judged.truth is not None and judged.context.relevant_from == "truth"
 
 
 def known_for(
@@ -267,14 +259,12 @@ def values_of_lists(
 ) -> dict[str, pl.Expr]:
     """Return each metric's value of a list, under a name of its own."""
     values = {}
-    for number, metric in enumerate(metrics):
-        k = metric.k
-        value = _value(metric, At(k, words, cut=k == deepest, sharing=judged.sharing)).cast(
-            pl.Float64
-        )
+    for name, metric in zip(names_of(metrics), metrics, strict=True):
+        at = At(metric.k, words, cut=metric.k == deepest, sharing=judged.sharing)
+        value = _value(metric, at).cast(pl.Float64)
         if judged.context.no_relevant == "null":
-            value = pl.when(_n_relevant(words) > 0).then(value)
-        values[f"value {number}"] = value.alias(f"value {number}")
+            value = pl.when(At(None, words).n_relevant > 0).then(value)
+        values[name] = value.alias(name)
     return values
 
 
@@ -293,15 +283,6 @@ def _value(metric: Metric[...], at: At) -> pl.Expr:
         raise without_order(str(metric), str(at.sharing), error) from None
 
 
-def is_counted(words: Recorder, no_relevant: NoRelevant) -> pl.Expr:
-    """Return whether a list counts, by the policy on users without relevant items."""
-    return _n_relevant(words) > 0 if no_relevant == "skip" else pl.len() > 0
-
-
-def _n_relevant(words: Recorder) -> pl.Expr:
-    return At(None, words).n_relevant
-
-
 @lru_cache
 def no_rows(names: frozenset[str]) -> pl.LazyFrame:
     """Return an empty frame with the words' columns, to evaluate an empty list."""
@@ -310,11 +291,8 @@ def no_rows(names: frozenset[str]) -> pl.LazyFrame:
 
 def check_shapes(lists: pl.LazyFrame, metrics: Sequence[Metric[...]]) -> None:
     """Reject users' own metrics with several values per list."""
-    for number, metric in enumerate(metrics):
-        if (
-            not metric.definition.builtin
-            and lists.collect_schema()[f"value {number}"] != pl.Float64
-        ):
+    for name, metric in zip(names_of(metrics), metrics, strict=True):
+        if not metric.definition.builtin and lists.collect_schema()[name] != pl.Float64:
             msg = (
                 f"the metric {metric.name!r} has a value for each row of a list; "
                 "return one for the list: its sum(), max(), ..."

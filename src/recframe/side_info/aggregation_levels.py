@@ -8,7 +8,7 @@ from enum import Enum
 import polars as pl
 
 from recframe.frames.rows.exact_sums import ExactSums
-from recframe.side_info.sources import Fact, FromSides, Kind, Setting
+from recframe.side_info.sources import Fact, Kind, Setting
 
 
 class Level(str, Enum):
@@ -71,9 +71,9 @@ class Levels:
     columns: dict[str, list[pl.Expr]] = field(default_factory=dict)
     """Columns by level, or by its name with settings."""
     facts: dict[str, Fact] = field(default_factory=dict)
-    sums_of_lists: dict[str, FromSides] = field(default_factory=dict)
+    sums_of_lists: dict[str, Fact] = field(default_factory=dict)
     """Requested sums over each list by item feature; see `sums_by_feature`."""
-    sums_of_groups: dict[str, FromSides] = field(default_factory=dict)
+    sums_of_groups: dict[str, Fact] = field(default_factory=dict)
     """Requested sums over the item groups of each segment; see `groups_of_items`."""
     speaks_of: dict[str, Level | Kind] = field(default_factory=dict)
     """Level or kind of each column."""
@@ -139,6 +139,6 @@ class Levels:
         return [fact for name, fact in self.facts.items() if name in roots]
 
     @property
-    def of_sides(self) -> list[FromSides]:
+    def of_sides(self) -> list[Fact]:
         """All requests to the side frames."""
         return [*self.facts.values(), *self.sums_of_lists.values(), *self.sums_of_groups.values()]

@@ -50,43 +50,38 @@ def shape_of(dtype: pl.DataType) -> Shape | None:
 def check_feature(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) -> None:
     """Reject a column that cannot be a feature, from the schema alone."""
     dtype = _rows(inputs, of, call).collect_schema()["value"]
-    if takes == NUMBERS:
-        _check_number(dtype, of, call)
+    if takes == NUMBERS and dtype.is_numeric():
         return
     if shape_of(dtype) in takes:
         _check_bits(inputs, of, call, takes)
         return
     wanted = " or ".join(_SAID[shape] for shape in takes)
-    cast = ""
-    if isinstance(dtype, pl.Array) and len(dtype.shape) == 1:
-        cast = (
-            f".cast(pl.Array(pl.Float64, {dtype.size}))"
-            if "vector" in takes
-            else f".cast(pl.List({dtype.inner}))"
-        )
-    column = repr(of) if of else "the column beside the item"
-    hint = (
-        f"cast it: pl.col({of!r}){cast}" if cast and of else f"name another one: {call}(of='...')"
-    )
-    if dtype.is_float() or dtype.is_decimal():
-        name = of or "price"
-        hint = (
-            f"a number is not a category; put it into bins, (pl.col({name!r}) // 10).cast(pl.Int64) or in pandas "
-            f"pd.qcut(items[{name!r}], 4), or cast it to text if it is a name, or name another one: {call}(of='...')"
-        )
+    column, hint = _shown(of), _hint(dtype, of, call, takes)
     msg = f"{call} takes {wanted}; {column} of {FrameOf('items')} is {dtype_shown(dtype)}: {hint}"
     raise ColumnError(msg)
 
 
-def _check_number(dtype: pl.DataType, of: str, call: str) -> None:
-    if dtype.is_numeric():
-        return
-    column = repr(of) if of else "the column beside the item"
-    hint = f"name another one: {call}(of='...')"
-    if dtype == pl.String:
-        hint = f"cast it: pl.col({of or '...'!r}).cast(pl.Float64), or {hint}"
-    msg = f"{call} takes {_SAID['number']}; {column} of {FrameOf('items')} is {dtype_shown(dtype)}: {hint}"
-    raise ColumnError(msg)
+def _shown(of: str) -> str:
+    return repr(of) if of else "the column beside the item"
+
+
+def _hint(dtype: pl.DataType, of: str, call: str, takes: tuple[Shape, ...]) -> str:
+    """Return what to write instead of a column of a dtype that is no such feature."""
+    other = f"name another one: {call}(of='...')"
+    if takes == NUMBERS:
+        cast = f"cast it: pl.col({of or '...'!r}).cast(pl.Float64), or "
+        return f"{cast if dtype == pl.String else ''}{other}"
+    if dtype.is_float() or dtype.is_decimal():
+        name = of or "price"
+        return (
+            f"a number is not a category; put it into bins, (pl.col({name!r}) // 10).cast(pl.Int64) or in pandas "
+            f"pd.qcut(items[{name!r}], 4), or cast it to text if it is a name, or {other}"
+        )
+    if not of or not isinstance(dtype, pl.Array) or len(dtype.shape) > 1:
+        return other
+    lists = f"pl.List({dtype.inner})"
+    wanted = f"pl.Array(pl.Float64, {dtype.size})" if "vector" in takes else lists
+    return f"cast it: pl.col({of!r}).cast({wanted})"
 
 
 def _are_bits(value: pl.Expr) -> pl.Expr:
@@ -120,15 +115,14 @@ def _check_bits(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) ->
     if not (first and column.select(_are_bits(VALUE)).item()):
         return
     width = column.select(VALUE.list.len().max()).item()
-    named = repr(of) if of else "the column beside the item"
     vector = (
         f"cast it to a vector: pl.col({of or '...'!r}).cast(pl.Array(pl.Float64, {width})), or "
         if "vector" in takes
         else ""
     )
     msg = (
-        f"{call} would read {named} of {FrameOf('items')} as the categories 0 and 1: it is {dtype}, {width} values of 0 and 1 "
-        f"for each item, which looks like a vector; {vector}give the names of each item's categories as a list"
+        f"{call} would read {_shown(of)} of {FrameOf('items')} as the categories 0 and 1: it is {dtype}, {width} values of 0 "
+        f"and 1 for each item, which looks like a vector; {vector}give the names of each item's categories as a list"
     )
     raise ColumnError(msg)
 
@@ -167,25 +161,22 @@ class Feature:
 
     def parts(self) -> pl.LazyFrame:
         """Return the parts of the items that have a feature: item, part, unit; of categories also share, 1 / their number."""
-        rows = self.rows
         if self.known is not None:
             return self.known.lazy()
         if self.shape == "vector":
-            return _dimensions(rows)
-        categorical = getattr(
-            self.rows.collect_schema()["value"], "inner", self.rows.collect_schema()["value"]
-        )
-        if self.shape == "category":
-            one = pl.lit(1.0, dtype=pl.Float64)
-            part = VALUE.cast(pl.String) if categorical == pl.Categorical else VALUE
-            return rows.filter(VALUE.is_not_null()).select("item", part=part, unit=one, share=one)
-        part = VALUE.cast(pl.List(pl.String)) if categorical == pl.Categorical else VALUE
-        rows = rows.select("item", part=part.list.unique())
+            return _dimensions(self.rows)
+        dtype, is_list = self.rows.collect_schema()["value"], self.shape == "categories"
+        part = VALUE
+        if getattr(dtype, "inner", dtype) == pl.Categorical:
+            part = VALUE.cast(pl.List(pl.String) if is_list else pl.String)
+        if not is_list:
+            rows, one = self.rows.filter(VALUE.is_not_null()), pl.lit(1.0, dtype=pl.Float64)
+            return rows.select("item", part=part, unit=one, share=one)
+        rows = self.rows.select("item", part=part.list.unique())
         # NOTE: a null list without its nulls is a list of another dtype to Polars 1, so they go one by one.
         size = pl.col("part").list.drop_nulls().list.len().cast(pl.Float64)
-        rows = rows.with_columns(unit=1 / size.sqrt(), share=1 / size).filter(
-            pl.col("share").is_finite()
-        )
+        rows = rows.with_columns(unit=1 / size.sqrt(), share=1 / size)
+        rows = rows.filter(pl.col("share").is_finite())
         return rows.explode("part", **AS_EVER).filter(pl.col("part").is_not_null())
 
     def numbered(self, ask: Ask) -> Feature:
@@ -199,11 +190,9 @@ class Feature:
         """Return the items that have a finite number: item, value; one below the `least` fails when the plan runs."""
         number = VALUE.cast(pl.Float64)
         rows = self.rows.select("item", value=pl.when(number.is_finite()).then(number)).drop_nulls()
-        return (
-            rows
-            if least is None
-            else rows.with_columns(VALUE + fails_if(pl.col("value") < least, BELOW_0))
-        )
+        if least is None:
+            return rows
+        return rows.with_columns(VALUE + fails_if(pl.col("value") < least, BELOW_0))
 
     def described(self) -> pl.LazyFrame:
         """Return the items that have a feature, each once."""

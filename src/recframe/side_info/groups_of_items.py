@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, Literal
 
 import polars as pl
@@ -13,7 +12,8 @@ from recframe.frames.hints import Either, SideFrame
 from recframe.frames.rows.joins import aggregate, distinct_names, joined
 from recframe.ranking.judged import PAIR
 from recframe.side_info import attributes, features
-from recframe.side_info.sources import Fact, Sides, summing
+from recframe.side_info.sources import Sides, fact
+from recframe.side_info.sums_by_feature import Rows
 
 Target = Literal["catalogue", "relevant"]
 CALL = "exposure_disparity"
@@ -22,103 +22,68 @@ HEAD_SHARE = 0.8
 """The share of the interactions that the head of popularity holds."""
 
 
-@dataclass(frozen=True)
-class Listed:
-    """Lists of the segments, as input of sums over item groups."""
-
-    sides: Sides
-    rows: pl.LazyFrame
-    """The rows of the lists, each item of a list once."""
-    keys: list[str]
-    """Keys of a segment."""
-    described: Callable[[pl.LazyFrame], pl.LazyFrame]
-    """Function that joins the segments of users to lists."""
-
-    def up_to(self, k: int) -> Listed:
-        """Return the lists cut at k; 0 is no cut-off."""
-        return (
-            Listed(self.sides, self.rows.filter(pl.col("rank") <= k), self.keys, self.described)
-            if k
-            else self
-        )
-
-    @property
-    def lists(self) -> pl.LazyFrame:
-        """The lists with a row."""
-        return self.rows.select(self.sides.held.list_keys).unique()
-
-    def count(self, rows: pl.LazyFrame, name: str, *also: str) -> pl.LazyFrame:
-        """Return the number of rows in each segment, and in each value of other columns."""
-        keys = distinct_names(*self.keys, *also)
-        return aggregate(self.described(rows), keys, [pl.len().cast(pl.Float64).alias(name)])
-
-    def count_of_groups(self, rows: pl.LazyFrame, name: str, groups: pl.LazyFrame) -> pl.LazyFrame:
-        """Return, for each item in each of its groups, the number of its rows in each segment; items are few, rows many."""
-        items = self.count(rows, name, "item")
-        return items.join(groups.select("item", "group"), on="item").select(
-            *self.keys, "group", name
-        )
-
-
-@summing("catalogue", reads=(attributes.in_history,))
-def unseen(listed: Listed, of: str, target: Target, k: int) -> pl.LazyFrame:
+@fact("sums", "catalogue", uses=("train",))
+def unseen(rows: Rows, of: str, target: Target, k: int) -> pl.LazyFrame:
     """Return sums by segment and group: listed and possible items that users do not have in train.
 
-    The groups are the categories of a column of items, or the head and the tail of popularity, where items have none.
+    The groups are the categories of a column of items, or the head and the tail of popularity, where items have none; k=0 is
+    no cut-off.
     """
-    listed = listed.up_to(k)
-    groups = listed.sides.with_item_keys(_groups(listed.sides, of))
-    counts = {"catalogue": _of_catalogue, "relevant": _of_relevant}[target](listed, groups)
-    keys = [*listed.keys, "group"]
-    merged = (
-        pl.concat(counts, how="diagonal").group_by(keys).agg(pl.col("listed", "possible").sum())
-    )
-    return merged.select(*keys, "listed", "possible")
+    rows = replace(rows, rows=rows.rows.filter(pl.col("rank") <= k)) if k else rows
+    groups = rows.sides.with_item_keys(_groups(rows.sides, of))
+    counts = {"catalogue": _of_catalogue, "relevant": _of_relevant}[target](rows, groups)
+    keys, sums = [*rows.segment_keys, "group"], pl.col("listed", "possible").sum()
+    return pl.concat(counts, how="diagonal").group_by(keys).agg(sums)
 
 
-def _of_catalogue(listed: Listed, groups: pl.LazyFrame) -> list[pl.LazyFrame]:
+def _of_catalogue(rows: Rows, groups: pl.LazyFrame) -> list[pl.LazyFrame]:
     """Return the listed and the possible items of each group, without the user's train items."""
-    sides, of_lists = listed.sides, ["user", *listed.sides.item_keys]
-    shown = _unknown(sides, listed.rows)
-    sizes = groups.group_by(*distinct_names(*sides.item_keys, "group")).agg(
-        size=pl.len().cast(pl.Float64)
-    )
-    lists = listed.count(listed.lists, "lists")
-    possible = joined(lists, sizes, sides.item_keys, "inner").with_columns(
-        possible=pl.col("lists") * pl.col("size")
-    )
-    known = _history(sides)
+    sides, lists, known = rows.sides, _lists(rows), _history(rows.sides)
+    shown = rows.rows.join(known, on=PAIR, how="anti")
+    size = pl.len().cast(pl.Float64).alias("size")
+    sizes = groups.group_by(*distinct_names(*sides.item_keys, "group")).agg(size)
+    possible = joined(_count(rows, lists, "possible"), sizes, sides.item_keys, "inner")
+    possible = possible.with_columns(pl.col("possible") * pl.col("size"))
     if sides.item_keys:
         of_items = groups.select(*distinct_names("item", *sides.item_keys)).unique()
         known = known.join(of_items, on="item")
-    seen = listed.count_of_groups(joined(listed.lists, known, of_lists, "inner"), "seen", groups)
+    seen = joined(lists, known, ["user", *sides.item_keys], "inner")
+    seen = _count_of_groups(rows, seen, "possible", groups)
     return [
-        listed.count_of_groups(shown, "listed", groups),
-        possible.select(*listed.keys, "group", "possible"),
-        seen.select(*listed.keys, "group", possible=-pl.col("seen")),
+        _count_of_groups(rows, shown, "listed", groups),
+        possible.select(*rows.segment_keys, "group", "possible"),
+        seen.with_columns(-pl.col("possible")),
     ]
 
 
-def _of_relevant(listed: Listed, groups: pl.LazyFrame) -> list[pl.LazyFrame]:
+def _of_relevant(rows: Rows, groups: pl.LazyFrame) -> list[pl.LazyFrame]:
     """Return the listed and the relevant items of each group, without the user's train items."""
-    sides, segments = listed.sides, listed.sides.held.rows
-    relevant = sides.held.relevant_pairs(segments).join(_history(sides), on=PAIR, how="anti")
-    on = ["user", *segments]
-    shown = joined(listed.rows, relevant, distinct_names(*on, "item"), "inner")
-    possible = joined(listed.lists, relevant, on, "inner")
+    held = rows.sides.held
+    relevant = held.relevant_pairs(held.rows).join(_history(rows.sides), on=PAIR, how="anti")
+    on = ["user", *held.rows]
+    listed = joined(rows.rows, relevant, distinct_names(*on, "item"), "inner")
+    possible = joined(_lists(rows), relevant, on, "inner")
     return [
-        listed.count_of_groups(shown, "listed", groups),
-        listed.count_of_groups(possible, "possible", groups),
+        _count_of_groups(rows, listed, "listed", groups),
+        _count_of_groups(rows, possible, "possible", groups),
     ]
 
 
-def _unknown(sides: Sides, rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the list rows whose item is not in the user's train."""
-    if sides.inputs.train is None:
-        return rows
-    known = Fact(attributes.in_history)
-    beside = sides.joined(rows, [known], "pair")
-    return beside.filter(~pl.col(known.name).fill_null(value=False))
+def _lists(rows: Rows) -> pl.LazyFrame:
+    """Return the lists with a row."""
+    return rows.rows.select(rows.keys).unique()
+
+
+def _count(of: Rows, rows: pl.LazyFrame, name: str, *also: str) -> pl.LazyFrame:
+    """Return the number of rows in each segment, and in each value of other columns."""
+    keys = distinct_names(*of.segment_keys, *also)
+    return aggregate(of.described(rows), keys, [pl.len().cast(pl.Float64).alias(name)])
+
+
+def _count_of_groups(of: Rows, rows: pl.LazyFrame, name: str, groups: pl.LazyFrame) -> pl.LazyFrame:
+    """Return, for each item in each of its groups, the number of its rows in each segment; items are few, rows many."""
+    items = _count(of, rows, name, "item").join(groups.select("item", "group"), on="item")
+    return items.select(*of.segment_keys, "group", name)
 
 
 def _history(sides: Sides) -> pl.LazyFrame:

@@ -17,35 +17,32 @@ from recframe.frames.rows.profiling import distinct_ids, marked_sorted, merged
 from recframe.ranking.judged import PAIR
 from recframe.side_info import reference_lists
 from recframe.side_info.features import ANY, CATEGORIES, Feature
-from recframe.side_info.requirements import missing
-from recframe.side_info.sources import Fact, FromSides, Sides, Summing
+from recframe.side_info.sources import Fact, Sides
 
 
-def settled(sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[FromSides]) -> Sides:
+def settled(sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[Fact]) -> Sides:
     """Return the side frames with what the facts are made of at hand.
 
     The rows have each item of a list once.
     """
-    facts = [*facts, *_read_beside(sides, facts)]
-    named = [fact for fact in facts if isinstance(fact, Fact)]
-    if sides.inputs.train is not None and any("train" in fact.builder.needs for fact in facts):
+    used = {name for one in facts for name in (*one.builder.needs, *one.builder.uses)}
+    if sides.inputs.train is not None and "train" in used:
         train: Any = sides.inputs.train
         sides = replace(sides, pairs=_distinct(train, ask))
-        if _reads_popularity(sides, facts):
-            sides = replace(sides, popular=ask([sides.popularity])[0].lazy())
-    if any("catalogue" in fact.builder.needs for fact in facts):
+        sides = replace(sides, popular=ask([sides.popularity])[0].lazy())
+    if "catalogue" in used:
         sides = replace(sides, shown=shown(sides, ask))
     sides = replace(sides, numbered=_numbered(sides, ask, rows, facts))
-    sides = reference_lists.settled(sides, ask, rows, named)
+    sides = reference_lists.settled(sides, ask, rows, facts)
     kinds = {"pair"} if sides.held.of_rows else {"pair", "row"}
     parts = {"part"} if sides.numbered else set()
-    kept = [one for one in named if one.kind in kinds | parts]
-    there = [one.name for one in kept if one.name in rows.columns]
+    kept = [one for one in facts if one.kind in kinds | parts]
+    there = {one.name for one in kept} & {*rows.columns}
     kept = [one for one in kept if one.name not in there]
     built = ask([sides.built(one) for one in kept])
-    at_hand = {one.name: frame.lazy() for one, frame in zip(kept, built, strict=True)}
     pairs = [frame for one, frame in zip(kept, built, strict=True) if one.kind in kinds]
     narrow = all(fits_31_bits(one, PAIR) for one in (rows, *pairs))
+    at_hand = {one.name: frame.lazy() for one, frame in zip(kept, built, strict=True)}
     at_hand = {**sides.at_hand, **at_hand}
     return replace(sides, at_hand=at_hand, narrow=narrow, beside=frozenset(there))
 
@@ -58,15 +55,6 @@ def shown(sides: Sides, ask: Ask) -> pl.LazyFrame | None:
     return distinct_ids(items).alias("item").to_frame().lazy()
 
 
-def _read_beside(sides: Sides, facts: Sequence[FromSides]) -> list[Fact]:
-    """Return the facts that sums read, of frames that are there, where they are not asked for as well."""
-    sums = [fact.builder for fact in facts if isinstance(fact.builder, Summing)]
-    read = dict.fromkeys(Fact(builder) for one in sums for builder in one.reads)
-    return [
-        one for one in read if one not in facts and not missing(sides.inputs, one.builder.needs)
-    ]
-
-
 def _distinct(train: pl.LazyFrame, ask: Ask) -> pl.LazyFrame:
     """Return each pair of train once."""
     pairs = marked_sorted(ask([train.drop_nulls()])[0], "user")
@@ -77,21 +65,8 @@ def _distinct(train: pl.LazyFrame, ask: Ask) -> pl.LazyFrame:
     return marked_sorted(ask([ordered])[0], "user").lazy()
 
 
-def _reads_popularity(sides: Sides, facts: Sequence[FromSides]) -> bool:
-    """Return whether requested facts depend on popularity; sums over groups of the catalogue may."""
-    sides = replace(sides)
-    for fact in facts:
-        if isinstance(fact, Fact):
-            fact.build(sides)
-    of_groups = any(
-        "catalogue" in fact.builder.needs for fact in facts if not isinstance(fact, Fact)
-    )
-    # a property that was read is kept in the instance
-    return "popularity" in vars(sides) or of_groups
-
-
 def _numbered(
-    sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[FromSides]
+    sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[Fact]
 ) -> dict[str, Feature]:
     """Return the requested features with their categories as numbers, if users are narrow too and tell lists apart."""
     columns = {str(fact.settings[0]) for fact in facts if fact.builder.takes in {ANY, CATEGORIES}}

@@ -19,8 +19,6 @@ from recframe.side_info import features
 from recframe.side_info.features import CATEGORIES, Feature, Shape
 from recframe.side_info.reference_ranks import Places
 
-Branches = Callable[[pl.LazyFrame, set[str]], list[pl.LazyFrame]]
-"""Type of functions that return requested row sources of the plan of users, by their columns."""
 Kind = Literal[
     "item",
     "pair",
@@ -31,24 +29,13 @@ Kind = Literal[
     "list",
     "segment",
     "whole",
+    "sums",
 ]
 """Kinds of fact, by their keys: item; user and item; these in a segment of rows; user (with item
-segments); user in each segment that cuts lists; user and category; list; item segment; none."""
+segments); user in each segment that cuts lists; user and category; list; item segment; none. Sums are made of list rows."""
 Setting = str | int | float | bool
 VALUE = pl.col("value")
 COUNT = pl.len().cast(pl.Float64).alias("value")
-
-
-@dataclass(frozen=True)
-class Summing:
-    """Aggregation of list rows that reads side frames, and its requirements."""
-
-    needs: tuple[str, ...]
-    build: Callable[..., pl.LazyFrame]
-    takes: tuple[Shape, ...] = ()
-    """Shapes of feature that the first setting may name."""
-    reads: tuple[Builder, ...] = ()
-    """Facts on pairs that are read as well, if their frames are bound."""
 
 
 @dataclass(frozen=True)
@@ -60,30 +47,16 @@ class Builder:
     build: Callable[..., pl.LazyFrame | pl.Expr]
     takes: tuple[Shape, ...] = ()
     """Shapes of feature that the first setting may name."""
+    uses: tuple[str, ...] = ()
+    """Side frames that are read if they are bound."""
 
 
 @dataclass(frozen=True)
-class FromSides:
-    """Request to the side frames: a function with its settings."""
-
-    builder: Builder | Summing
-    settings: tuple[Setting, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """The name of its column."""
-        return " ".join(map(str, ("sums of", self.builder.build.__name__, *self.settings)))
-
-    def build(self, of: Any) -> Any:
-        """Return the frame, from what the function takes."""
-        return self.builder.build(of, *self.settings)
-
-
-@dataclass(frozen=True)
-class Fact(FromSides):
+class Fact:
     """Fact with its settings: a keyed frame, or one global value."""
 
     builder: Builder
+    settings: tuple[Setting, ...] = ()
 
     @property
     def name(self) -> str:
@@ -95,19 +68,16 @@ class Fact(FromSides):
         """The keys of the fact, by kind."""
         return self.builder.kind
 
+    def build(self, of: Any) -> Any:
+        """Return the frame, from what the function takes: `Sides`, or rows of lists that are summed up."""
+        return self.builder.build(of, *self.settings)
+
 
 def fact(
-    kind: Kind, *needs: str, takes: tuple[Shape, ...] = ()
+    kind: Kind, *needs: str, takes: tuple[Shape, ...] = (), uses: tuple[str, ...] = ()
 ) -> Callable[[Callable[..., pl.LazyFrame | pl.Expr]], Builder]:
-    """Turn a function of `Sides` and some settings into a builder of facts."""
-    return lambda function: Builder(kind, needs, function, takes)
-
-
-def summing(
-    *needs: str, takes: tuple[Shape, ...] = (), reads: tuple[Builder, ...] = ()
-) -> Callable[[Callable[..., pl.LazyFrame]], Summing]:
-    """Turn a function of list rows and some settings into an aggregation of them."""
-    return lambda function: Summing(needs, function, takes, reads)
+    """Turn a function of `Sides`, or of rows of lists, and some settings into a builder of facts."""
+    return lambda function: Builder(kind, needs, function, takes, uses)
 
 
 @dataclass(frozen=True)

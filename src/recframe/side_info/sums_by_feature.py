@@ -4,30 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from recframe.frames.rows.joins import joined
 from recframe.side_info import attributes
-from recframe.side_info.aggregation_levels import Level
+from recframe.side_info.aggregation_levels import Level, Levels
 from recframe.side_info.features import ANY, CATEGORIES, Feature
-from recframe.side_info.sources import Fact, Sides, summing
-
-if TYPE_CHECKING:
-    from recframe.side_info.aggregation_levels import Levels
+from recframe.side_info.sources import Fact, Sides, fact
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Deduplicated list rows, the requested columns and the side frames."""
+    """Rows of the lists up to k, the columns requested of them, and the side frames."""
 
     sides: Sides
     asked: Levels
-    keys: list[str]
     rows: pl.LazyFrame
+    """Each item of a list once, at its best rank."""
+    segment_keys: list[str]
     lists: pl.LazyFrame = field(default_factory=pl.LazyFrame)
     """Each list with its plain sums."""
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of a list."""
+        return self.sides.held.list_keys
+
+    def described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows with the segments that are properties of their users."""
+        return self.sides.inputs.attach(rows, "users")
+
+    def with_facts(self, *levels: str) -> pl.LazyFrame:
+        """Return the rows joined with the facts that some levels request."""
+        facts = self.asked.facts_in(*levels)
+        return self.sides.joined(self.rows, facts, "pair", "row", "item", "segment", "whole")
 
     def beside(self, lists: pl.LazyFrame) -> pl.LazyFrame:
         """Return lists with plain sums, joined with all requested sums by feature."""
@@ -35,14 +46,8 @@ class Rows:
             lists = joined(lists, one.build(replace(self, lists=lists)), self.keys)
         return lists
 
-    def with_facts(self, *levels: str) -> pl.LazyFrame:
-        """Return the rows joined with the facts that some levels request."""
-        return self.sides.joined(
-            self.rows, self.asked.facts_in(*levels), "pair", "row", "item", "segment", "whole"
-        )
 
-
-@summing("items", takes=ANY)
+@fact("sums", "items", takes=ANY)
 def vectors(rows: Rows, of: str) -> pl.LazyFrame:
     """The sum of the items' unit vectors, each times a value: its square, or its product with the sum over the history.
 
@@ -93,7 +98,7 @@ def _product(name: str, other: str, columns: Iterable[str]) -> pl.Expr:
     return pl.sum_horizontal(products).alias(name)
 
 
-@summing("items", takes=CATEGORIES)
+@fact("sums", "items", takes=CATEGORIES)
 def categories(rows: Rows, of: str) -> pl.LazyFrame:
     """The categories of the items, with sums over the items of each, and what the history has of it."""
     inner, outer = Level.IN_CATEGORY.of(of), Level.OF_LIST.of("categories", of)
@@ -113,7 +118,7 @@ def _beside_categories(rows: Rows, level: str) -> list[pl.Expr]:
     return [one for one in whole if one.meta.output_name() in roots]
 
 
-@summing("items", takes=CATEGORIES)
+@fact("sums", "items", takes=CATEGORIES)
 def pairs(rows: Rows, of: str) -> pl.LazyFrame:
     """The pairs of items with a common category, self-pairs included: the lower item's rank, and their similarity."""
     found = rows.rows.join(rows.sides.feature(of).parts(), on="item")

@@ -18,7 +18,7 @@ from recframe.side_info import (
 )
 from recframe.side_info.aggregation_levels import Level, Levels
 from recframe.side_info.groups_of_items import Target
-from recframe.side_info.sources import Builder, Fact, FromSides, Setting, Summing
+from recframe.side_info.sources import Builder, Fact, Setting
 
 Weight = Literal["none", "log", "geometric", "reciprocal"]
 Tail = Literal["interactions", "items"]
@@ -194,7 +194,7 @@ class AtLists:
         Those are the items of the catalogue, or the relevant ones, that the user does not have in train; null without any. `of`
         names a column of the items; it is empty for the only one, or for the head and the tail of popularity.
         """
-        sums = FromSides(groups_of_items.unseen, (of, target, self.k or 0))
+        sums = Fact(groups_of_items.unseen, (of, target, self.k or 0))
         self.asked.sums_of_groups[sums.name] = sums
         found = pl.col(sums.name).struct
         return ratio(found.field("listed"), found.field("possible"), empty=None)
@@ -277,12 +277,12 @@ class AtLists:
         """Return the number of categories in the catalogue; in a segment of items, of its own."""
         return self.fact(attributes.n_categories, of).fill_null(0.0)
 
-    def _summed(self, summing: Summing, what: str, of: str, value: pl.Expr) -> pl.Expr:
+    def _summed(self, summing: Builder, what: str, of: str, value: pl.Expr) -> pl.Expr:
         self._sums_of_lists(summing, of)
         return self.asked.column(Level.OF_LIST, value, what, of).cast(pl.Float64).fill_null(0.0)
 
-    def _sums_of_lists(self, summing: Summing, of: str) -> None:
-        sums = FromSides(summing, (of,))
+    def _sums_of_lists(self, summing: Builder, of: str) -> None:
+        sums = Fact(summing, (of,))
         self.asked.sums_of_lists[sums.name] = sums
 
     def _up_to_k(self, value: pl.Expr) -> pl.Expr:
