@@ -52,7 +52,7 @@ TOLD = [
     Field("verdict"),
     Field("p_adjusted", "p {}", p_value),
 ]
-"""What is said of a difference."""
+"""Sentences on a difference."""
 
 
 class PlotsOfTwo(Charts):

@@ -55,7 +55,7 @@ MOST_POINTS = 30
 MOST_READ = 12
 """Most rows in an alternative text."""
 SAID = {"tooltip": "words:N", "description": "words:N"}
-"""What a mark says of itself."""
+"""Tooltip and label of a mark."""
 ENDS = ("low", "high")
 
 
@@ -73,7 +73,7 @@ class Field(NamedTuple):
     lower: bool = False
     """Whether low values are the better ones."""
     best: str = "best"
-    """What a title calls the best value."""
+    """Word of a title for the best value."""
 
     def words(self, row: Mapping[str, Any]) -> str:
         """Return the value of a row with its interval, "" where it has none."""
@@ -116,7 +116,7 @@ class Canvas(NamedTuple):
     ranked: Sequence[str]
     """The models, the best first."""
     coloured: Sequence[str]
-    """Those in colour: all of few, of many the best two and the baseline."""
+    """Models in colour: all of few, of many the best two and the baseline."""
     labels: Sequence[str]
     """The segments with their users, most first."""
     by: str
@@ -444,7 +444,7 @@ def lines(text: str, width: float) -> list[str]:
 
 
 UNSAFE = {"<": "<\u2060", "\u2028": " ", "\u2029": " "}
-"""What would end a script of a page or a text in an expression, and what stands for it.
+"""Characters that would end a script or a text in an expression, each with its substitute.
 
 NOTE: Altair and Vega write names into both as they are. A word joiner, which nobody sees, keeps "</script>" from ending one.
 """

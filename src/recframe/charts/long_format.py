@@ -72,7 +72,7 @@ class Result(NamedTuple):
     own_order: bool = False
     """Whether segments have an order of their own, that of an enum."""
     noun: str = "user"
-    """What a value is a mean over."""
+    """Word for the rows that a value is a mean over."""
 
 
 def named(rec: Any, result: pl.DataFrame) -> Result:

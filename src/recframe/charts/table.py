@@ -123,7 +123,7 @@ class Looks(NamedTuple):
 
     metrics: Sequence[Metric[...]]
     tested: Sequence[Metric[...]]
-    """Those whose differences can be tested."""
+    """Metrics whose differences can be tested."""
     baseline: str | None
     """The model that all others are marked against; without it `stars` marks the best against the runner-up."""
     stars: bool

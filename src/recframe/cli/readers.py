@@ -39,7 +39,7 @@ REMEDIES = {
     "invalid utf-8": "it is no UTF-8; write its encoding, such as --encoding latin-1, or convert it",
     "could not parse": "a value is no number; write Parquet",
 }
-"""What to write, by the words of Polars' errors."""
+"""Remedies, by the words of Polars' errors."""
 
 
 @dataclass(frozen=True)
