@@ -13,7 +13,7 @@ import frame_sizes
 from frame_kinds import KINDS, kinds_in_turn, sharp_and_thorough
 from recframe.engines import scans
 from recframe.evaluation import caching
-from recframe.frames import collecting, eager_data
+from recframe.frames import collecting
 from recframe.frames.kinds import kind as kinds_of_frame
 
 # what ranx compiles when it is first called takes ten times as long as the tests that call it
@@ -62,7 +62,7 @@ def pytest_collection() -> Iterator[None]:
 def _more_than_a_few_rows_are_asked() -> Iterator[None]:
     """Let a frame be asked ahead of its plan from 2,000 rows, so that no test needs fifty times as many."""
     with pytest.MonkeyPatch.context() as patched:
-        for module in (eager_data, collecting, kinds_of_frame):
+        for module in (collecting, kinds_of_frame):
             patched.setattr(module, "LARGE", frame_sizes.LARGE)
         patched.setattr(caching, "MIDDLING", 0)
         yield

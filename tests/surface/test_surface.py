@@ -43,7 +43,6 @@ MODULES = {
 
 # what knows the kinds of frame apart, and which columns are at hand
 KINDS = {path for path in SOURCES if path.startswith(("frames/kinds/", "engines/"))}
-KINDS |= {"frames/eager_data.py"}
 # Imports run from the left to the right alone; a room knows nothing of those before it.
 ROOMS = (
     "cli", "api", "reports", "charts", "tracking", "statistics", "splits", "audit", "profiles",

@@ -28,8 +28,7 @@ from recframe.evaluation.required_columns import is_of_segment
 from recframe.frames.collecting import run_by_size, stream
 from recframe.frames.hints import FrameOf, Given
 from recframe.frames.kinds.engine import columns_of
-from recframe.frames.kinds.kind import chosen
-from recframe.frames.kinds.lookup import in_memory, is_frame, kind_for
+from recframe.frames.kinds.kind import chosen, in_memory, is_frame, kind_for
 from recframe.frames.kinds.several_models import held
 from recframe.frames.options import DEFAULTS, SIDES, Context, NamedFrame, is_side
 from recframe.frames.roles import IDS, READ_AS_GIVEN, Side, role_named

@@ -12,7 +12,7 @@ import polars as pl
 from recframe.api import reprs
 from recframe.api.argument_errors import names, understood
 from recframe.errors import CallError, shown
-from recframe.frames.kinds.lookup import kind_for
+from recframe.frames.kinds.kind import kind_for
 from recframe.metrics.language.definition import Metric, OfEach, is_many
 from recframe.metrics.language.registry import Asked, By, Cutoffs
 

@@ -21,8 +21,14 @@ from recframe.evaluation.required_columns import needs_of
 from recframe.frames.collecting import stream, stream_all
 from recframe.frames.hints import Given
 from recframe.frames.kinds.engine import Engine, Frames, Routed, columns_of
-from recframe.frames.kinds.kind import Kind, chosen, with_results_of_polars
-from recframe.frames.kinds.lookup import collected, is_frame, kind_for
+from recframe.frames.kinds.kind import (
+    Kind,
+    chosen,
+    collected,
+    is_frame,
+    kind_for,
+    with_results_of_polars,
+)
 from recframe.frames.options import SIDES, Context, NamedFrame, is_side
 from recframe.frames.roles import IDS, READ_AS_GIVEN, Side, role_named, sides_of
 from recframe.metrics.language import registry

@@ -13,13 +13,14 @@ from recframe.api.bound_metric import F
 from recframe.api.divided_calls import GATE, on_engine
 from recframe.api.rec_class import Rec
 from recframe.errors import RecframeError, shown
-from recframe.frames.kinds.kind import Kind, with_results_of_polars
-from recframe.frames.kinds.lookup import (
+from recframe.frames.kinds.kind import (
     OF_ENGINES,
     ArrowStream,
+    Kind,
     in_memory,
     kind_for,
     kind_of_class,
+    with_results_of_polars,
 )
 from recframe.frames.kinds.several_models import Models, held
 from recframe.frames.options import Context, NamedFrame

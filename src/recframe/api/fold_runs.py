@@ -12,7 +12,7 @@ import polars as pl
 from recframe.api.baseline_arguments import like_the_log
 from recframe.errors import CallError, ColumnError, DataError, RecframeError, kind_of, shown, warn
 from recframe.frames.collecting import stream
-from recframe.frames.kinds.lookup import in_memory, is_frame
+from recframe.frames.kinds.kind import in_memory, is_frame
 from recframe.frames.options import Context
 from recframe.frames.roles import Side, listed
 from recframe.frames.rows.positions import by_item, with_places

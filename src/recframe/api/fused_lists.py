@@ -11,11 +11,10 @@ import polars as pl
 from recframe.api.bound_metric import F
 from recframe.errors import RecframeError, fails_if, shown
 from recframe.frames.collecting import check_threads
-from recframe.frames.dtypes import check_dtypes
 from recframe.frames.hints import NAMED, FrameOf
 from recframe.frames.kinds.several_models import Models, held
 from recframe.frames.options import Context, plain_number
-from recframe.frames.roles import Side, order_of
+from recframe.frames.roles import Side, check_dtypes, order_of
 from recframe.metrics.language.definition import cutoff
 from recframe.ranking.fusion import OF_RANKS, By, Fusion, Normalize
 from recframe.ranking.relevance import WITHOUT_MODEL
@@ -109,7 +108,7 @@ def _given(side: Side, fusion: Fusion, k: int | None) -> Any:
         )
         raise RecframeError(msg)
     taken = side.take(["model", "user", "item", _order(side, fusion)]).lazy()
-    check_dtypes({LISTS: taken.collect_schema()}, {LISTS: side})
+    check_dtypes({LISTS: taken}, {LISTS: side})
     nameless = fails_if(pl.col("model").is_null(), WITHOUT_MODEL.format(names["model"]))
     roles = ["user", "item", *["rank"] * side.has("rank"), "score"]
     if names["rank"] == names["score"]:

@@ -14,7 +14,7 @@ from recframe.api.request import Question, check_pairs, question
 from recframe.errors import DataError, RecframeError
 from recframe.frames.dtypes import as_text, text_of
 from recframe.frames.hints import Either, bind
-from recframe.frames.kinds.lookup import collected
+from recframe.frames.kinds.kind import collected
 from recframe.frames.roles import listed
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.requirements import (

@@ -11,7 +11,7 @@ import polars as pl
 from recframe.api.request import Question
 from recframe.errors import ColumnError, DataError, RecframeError, shown
 from recframe.frames.dtypes import as_text
-from recframe.frames.kinds.lookup import collected, kind_for
+from recframe.frames.kinds.kind import collected, kind_for
 from recframe.statistics.requirements import GONE
 from recframe.statistics.sums import BASELINE, MODEL, PLACE
 

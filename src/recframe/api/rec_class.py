@@ -30,8 +30,7 @@ from recframe.evaluation.segments import SUPPORT, n_keys
 from recframe.evaluation.user_values import HeldValues
 from recframe.frames.by_expressions import Made
 from recframe.frames.inputs import Inputs, read
-from recframe.frames.kinds.kind import Kind, with_results_of_polars
-from recframe.frames.kinds.lookup import kind_for
+from recframe.frames.kinds.kind import Kind, kind_for, with_results_of_polars
 from recframe.frames.options import Context, Folds, Options, size_of
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric, cutoff

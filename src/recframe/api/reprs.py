@@ -6,7 +6,7 @@ from typing import Any
 
 from recframe.charts.formatting import counted
 from recframe.errors import readable, shown
-from recframe.frames.kinds.lookup import kind_for
+from recframe.frames.kinds.kind import kind_for
 from recframe.frames.kinds.several_models import Models
 from recframe.frames.options import OPTIONS, SIDES, Context, NamedFrame
 

@@ -10,9 +10,9 @@ import polars as pl
 
 from recframe.audit.checks import Finding, Findings, check
 from recframe.audit.data import NEARLY_ALL, ROWS, Data, n_rows, relevance, value
-from recframe.frames.eager_data import at_hand
 from recframe.frames.hints import Either, bind, text
 from recframe.frames.inputs import Inputs
+from recframe.frames.kinds.kind import at_hand
 from recframe.frames.roles import Side, has_relevance
 from recframe.frames.rows.joins import aggregate, beside_one_another, joined
 from recframe.frames.segments import Segment

@@ -18,9 +18,9 @@ from recframe.evaluation.trainings import is_first
 from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, bind, text
-from recframe.frames.inputs import Inputs, without_models
+from recframe.frames.inputs import Inputs, label_columns, without_models
 from recframe.frames.options import Context
-from recframe.frames.segments import Segment, label_columns
+from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.data_checks import FEW_ROWS, OF_SOME_USERS
 from recframe.ranking.relevance import is_rank, is_relevant

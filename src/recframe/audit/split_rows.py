@@ -12,9 +12,8 @@ from polars import selectors
 
 from recframe.errors import ColumnError, dtype_shown
 from recframe.frames.collecting import run_by_size
-from recframe.frames.dtypes import check_time
 from recframe.frames.options import FOLD
-from recframe.frames.roles import Side
+from recframe.frames.roles import Side, check_time
 
 Order = Literal["line", "user", "random"]
 """Orders by which train and truth are parted: the time line, each user's own rows, or chance."""

@@ -18,7 +18,7 @@ from recframe.evaluation.plan import Plan, Run
 from recframe.evaluation.recorder import LISTED
 from recframe.evaluation.user_values import HeldPlan, HeldValues, values_of_users
 from recframe.frames.collecting import Collect, run_as_it_is
-from recframe.frames.hints import are_in_python
+from recframe.frames.hints import WORDS, in_python
 from recframe.frames.inputs import Inputs
 from recframe.frames.segments import Place
 from recframe.metrics.language.definition import Metric
@@ -100,7 +100,7 @@ def _is_of_columns(inputs: Inputs, asked: Sequence[Convention]) -> bool:
     of the user's own depends on nobody knows.
     """
     is_eager = inputs.given.keys() == inputs.sides.keys() and inputs.all_users is None
-    if not is_eager or inputs.context.strict or not are_in_python():
+    if not is_eager or inputs.context.strict or WORDS.get() is not in_python:
         return False
     needs = [convention.needs for convention in asked]
     dtypes = [dtype for frame in inputs.given.values() for dtype in frame.dtypes]

@@ -21,8 +21,7 @@ from recframe.evaluation.segments import (
 from recframe.evaluation.user_values import values_of_users
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import FOLD
-from recframe.frames.rows.exact_sums import of_few
-from recframe.frames.rows.joins import aggregate
+from recframe.frames.rows.joins import aggregate, of_few
 from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.judged import judge

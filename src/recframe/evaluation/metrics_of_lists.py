@@ -21,8 +21,14 @@ from recframe.evaluation.segments import (
 )
 from recframe.frames.collecting import Ask
 from recframe.frames.inputs import Inputs
-from recframe.frames.rows.exact_sums import ExactSums, of_few
-from recframe.frames.rows.joins import aggregate, at_best_rank, distinct_names, joined
+from recframe.frames.rows.joins import (
+    ExactSums,
+    aggregate,
+    at_best_rank,
+    distinct_names,
+    joined,
+    of_few,
+)
 from recframe.frames.rows.lookups import lookup
 from recframe.frames.rows.profiling import distinct_ids, marked_sorted, merged
 from recframe.metrics.language.at import ratio

@@ -24,7 +24,7 @@ from recframe.evaluation.user_values import (
     values_of_users,
 )
 from recframe.frames.inputs import Inputs
-from recframe.frames.rows.exact_sums import ExactSums
+from recframe.frames.rows.joins import ExactSums
 from recframe.metrics.language.definition import Definition, Metric
 from recframe.ranking import known
 from recframe.ranking.data_checks import after_checks

@@ -12,7 +12,8 @@ from recframe.frames.collecting import Ask
 from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.joins import aggregate
-from recframe.frames.rows.profiling import constant_of, heads
+from recframe.frames.rows.positions import heads
+from recframe.frames.rows.profiling import constant_of
 from recframe.frames.segments import OfUsers, Place, Segment
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.judged import Judged

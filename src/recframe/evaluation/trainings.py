@@ -13,8 +13,7 @@ from recframe.evaluation.segments import keys_of, n_keys, numbered
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import Context
-from recframe.frames.rows.exact_sums import ExactSums, of_few
-from recframe.frames.rows.joins import Frame, aggregate, joined
+from recframe.frames.rows.joins import ExactSums, Frame, aggregate, joined, of_few
 from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.judged import Judged

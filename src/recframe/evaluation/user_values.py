@@ -20,8 +20,7 @@ from recframe.evaluation.segments import (
     users_in_segments,
 )
 from recframe.frames.collecting import Ask
-from recframe.frames.rows.exact_sums import ExactSums
-from recframe.frames.rows.joins import beside_one_another, distinct_names
+from recframe.frames.rows.joins import ExactSums, beside_one_another, distinct_names
 from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import Metric
 from recframe.ranking import known

@@ -49,7 +49,7 @@ class Hint:
     python = elsewhere = ""
 
     def __str__(self) -> str:
-        return _words.get()(self)
+        return WORDS.get()(self)
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,8 @@ ASKED = {"judged": "the judged frame", "recommendations": "the frame of recommen
 """The names of the frame that is asked."""
 
 
-def _in_python(hint: Hint) -> str:
+def in_python(hint: Hint) -> str:
+    """Return a hint in words of Python."""
     match hint:
         case Bound(options):
             return f"rec({', '.join([f'{name}={value}' for name, value in options.items()])})"
@@ -133,27 +134,18 @@ def _in_python(hint: Hint) -> str:
     return hint.python
 
 
-_words: ContextVar[Callable[[Hint], str]] = ContextVar("words", default=_in_python)
-
-
-def words() -> Callable[[Hint], str]:
-    """Return the function that words hints."""
-    return _words.get()
-
-
-def are_in_python() -> bool:
-    """Whether hints are put into the words of Python."""
-    return _words.get() is _in_python
+WORDS: ContextVar[Callable[[Hint], str]] = ContextVar("words", default=in_python)
+"""The function that words hints."""
 
 
 @contextmanager
 def in_words(words: Callable[[Hint], str]) -> Iterator[None]:
     """Word hints for another surface than Python, within a context."""
-    token = _words.set(words)
+    token = WORDS.set(words)
     try:
         yield
     finally:
-        _words.reset(token)
+        WORDS.reset(token)
 
 
 FRAMES = ("users", "items", "train", "reference")

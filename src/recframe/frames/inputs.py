@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
+from operator import methodcaller
 from typing import Any, Literal
 
 import polars as pl
@@ -21,24 +22,28 @@ from recframe.errors import (
 from recframe.frames import collecting
 from recframe.frames.by_expressions import Made
 from recframe.frames.collecting import check_threads
-from recframe.frames.dtypes import as_text, check_dtypes, matched
-from recframe.frames.eager_data import Known, eager
+from recframe.frames.dtypes import as_text, common, in_frames
 from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.engine import AllUsers
-from recframe.frames.kinds.kind import Kind, Taken
-from recframe.frames.options import FOLD, Context, Folds, Sharing
-from recframe.frames.roles import DESCRIBES, Side, fold_of, listed, roles_of, sides_of
-from recframe.frames.segments import (
-    FRAMES_OF,
-    LABEL,
-    OfUsers,
-    Place,
-    Segment,
-    label_columns,
-    placed,
+from recframe.frames.kinds.kind import Known, Taken, eager
+from recframe.frames.options import FOLD, SIDES, Context, Folds, Sharing
+from recframe.frames.roles import (
+    DESCRIBES,
+    Side,
+    check_dtypes,
+    fold_of,
+    listed,
+    names_trainings,
+    roles_of,
+    sides_of,
+    unbound_labels,
 )
+from recframe.frames.segments import FRAMES_OF, OfUsers, Place, Segment, placed
 
 GROUP = "random group"
+LABEL = "label "
+"""Prefix of unbound columns of the lists that may name systems."""
+Owner = Literal["recommendations", "truth"]
 
 
 @dataclass(frozen=True)
@@ -73,17 +78,14 @@ class Inputs:
     @property
     def sources(self) -> dict[str, Any]:
         """Origin of key columns by name, to restore their dtypes in the result."""
-        found = {
-            one.name: None if one.made else self._holder(one).kind.source(one.name)
-            for one in self.segments
-        }
+        sources: dict[str, Any] = {}
+        for one in self.segments:
+            holder = self.sides[(*FRAMES_OF[one.at], "recommendations")[0]]
+            sources[one.name] = None if one.made else holder.kind.source(one.name)
         if self.context.model is not None:  # it is the first `by` column, asked for or not
             lists = self.sides["recommendations"]
-            found[self.context.model] = lists.kind.source(self.context.model)
-        return found
-
-    def _holder(self, segment: Segment) -> Side:
-        return self.sides[(*FRAMES_OF[segment.at], "recommendations")[0]]
+            sources[self.context.model] = lists.kind.source(self.context.model)
+        return sources
 
     @property
     def labels(self) -> dict[str, str]:
@@ -98,9 +100,9 @@ class Inputs:
 
     @property
     def crowd(self) -> pl.LazyFrame | None:
-        """Distinct users of a judged frame, where segments were found to be constant per user."""
-        for one in self.segments if self.truth is None else ():
-            if isinstance(one.add, OfUsers):
+        """Distinct users of a judged frame, where segments are known to be constant per user."""
+        for one in self.segments:
+            if self.truth is None and isinstance(one.add, OfUsers):
                 return one.add.table.select("user")
         return None
 
@@ -150,28 +152,29 @@ class Inputs:
             msg = f"{call} needs {SideFrame('items')}"
             raise ColumnError(msg)
         side = self.sides["items"]
-        item = side.context.names["item"]
-        folds = {side.context.names[role] for role in fold_of("items", side)}
-        others = [name for name in side.columns if name not in {item, *folds}]
-        if (of and of not in others) or (not of and len(others) != 1):
-            found = (
-                f"{side.title} has no column {of!r} beside {item!r}"
+        names = side.context.names
+        others = [name for name in side.columns if name not in {names["item"], names.get(FOLD)}]
+        name = of or (others[0] if len(others) == 1 else "")
+        if name not in others:
+            lacks = f"{side.title} has no column {of!r} beside {names['item']!r}"
+            lacks = (
+                sentence(lacks, suggestion(of, others))
                 if of
-                else f"{call} does not know its column"
+                else f"{call} does not know its column."
             )
             shown = next(iter(others), "column")
-            msg = f"{sentence(found, suggestion(of, others))} There are {listed(others)}: {call}(of={shown!r})"
+            msg = f"{lacks} There are {listed(others)}: {call}(of={shown!r})"
             raise ColumnError(msg)
-        return self.feature_rows(Segment("value", of or others[0], "items"))
+        return self.feature_rows(Segment("value", name, "items"))
 
     def feature_rows(self, segment: Segment) -> Taken:
         """Return a column of the items frame, with the item; of a fold its own rows."""
         side = self.sides["items"]
-        role = fold_of("items", side)
-        taken = side.take(["item", *role], [segment])
-        if not role or self.fold is None:
-            return taken
-        return taken.filter(pl.col(FOLD) == self.fold).drop(FOLD)
+        folds = fold_of("items", side)
+        taken = side.take(["item", *folds], [segment])
+        if folds and self.fold is not None:
+            return taken.filter(pl.col(FOLD) == self.fold).drop(FOLD)
+        return taken
 
     @property
     def folds(self) -> Folds | None:
@@ -193,9 +196,7 @@ class Inputs:
         ties = self.context.ties
         return ties if ties in {"expected", "last"} and self.scored else None
 
-    def identified(
-        self, owner: Literal["recommendations", "truth"], where: pl.Expr | None = None
-    ) -> pl.LazyFrame:
+    def identified(self, owner: Owner, where: pl.Expr | None = None) -> pl.LazyFrame:
         """Return the rows of the lists or of the truth that have a user and an item, those of a condition alone.
 
         NOTE: with a condition it is a filter of its own, that Polars 2 does not share with the others' scan. What shares a
@@ -211,15 +212,13 @@ class Inputs:
             return rows
         return rows.filter(pl.all_horizontal(conditions)) if conditions else rows
 
-    def counted(self, owner: Literal["recommendations", "truth"]) -> pl.LazyFrame:
+    def counted(self, owner: Owner) -> pl.LazyFrame:
         """Return the rows of the lists or of the truth that are not ignored: of a truth, those with a relevance alone."""
         if owner == "truth" and self.truth is not None:
             return self.identified(owner, where=pl.col("relevance").is_not_null())
         return self.identified(owner)
 
-    def check(
-        self, owner: Literal["recommendations", "truth"], wrong: pl.Expr, message: str
-    ) -> pl.LazyFrame:
+    def check(self, owner: Owner, wrong: pl.Expr, message: str) -> pl.LazyFrame:
         """Return a frame of one row that fails when the plan runs, if a row of the lists or of the truth is wrong."""
         if collecting.IS_POLARS_1:
             return self.identified(owner).select(check=fails_whole_if(wrong.any(), message))
@@ -242,12 +241,11 @@ class Inputs:
     @property
     def is_reference(self) -> pl.Expr:
         """Whether a row of the lists is of the model that the reference names."""
-        return _is_of_model(self.lists, str(self.reference))
+        return as_text(pl.col("model"), self.schema["model"]).eq_missing(pl.lit(self.reference))
 
     def standing_in(self, frames: Mapping[str, pl.LazyFrame]) -> Inputs:
         """Return the inputs with placeholder frames, without any data in memory."""
-        schemas = {name: given.schema for name, given in self.given.items()}
-        laid = _laid(frames, schemas, self.sides, self.segments, self.context)
+        laid = _laid(frames, self.sides, self.segments, self.context)
         return replace(self, **laid, sides={}, given={})
 
     @property
@@ -271,14 +269,13 @@ class Inputs:
 
     def without_labels(self) -> Inputs:
         """Return the inputs without what the audit alone reads: the columns that may name systems, and times."""
-        lists = self.lists.drop([*self.labels, "time"], strict=False)
-        frames = {"truth": self.truth, "train": self.train}
-        others: dict[str, Any] = {
-            name: rows.drop("time", strict=False)
+        frames = {"lists": self.lists, "truth": self.truth, "train": self.train}
+        unread: dict[str, Any] = {
+            name: rows.drop(*self.labels, "time", strict=False)
             for name, rows in frames.items()
             if rows is not None
         }
-        return replace(self, lists=lists, **others)
+        return replace(self, **unread)
 
     @cached_property
     def ranks_by_gain(self) -> bool:
@@ -301,6 +298,8 @@ class Inputs:
 
     def attach(self, rows: pl.LazyFrame, at: Literal["users", "items"]) -> pl.LazyFrame:
         """Return rows of users or of items with the segments that are properties of these."""
+        if not self.segments:
+            return rows
         frame, role = (self.users, "user") if at == "users" else (self.items, "item")
         names = self.inside(at)
         if names and frame is not None:
@@ -313,8 +312,8 @@ class Inputs:
 
     def added_to(self, rows: pl.LazyFrame, at: Literal["users", "items"]) -> pl.LazyFrame:
         """Return rows of users or of items with the segments that functions give them."""
-        adds = [one.add for one in self.segments if (one.at == "items") is (at == "items")]
-        for add in dict.fromkeys(adds):
+        adds = {one.add: None for one in self.segments if (one.at == "items") is (at == "items")}
+        for add in adds:
             rows = rows if add is None else add(rows)
         return rows
 
@@ -352,10 +351,9 @@ def read(
     given: dict[str, Taken] = {}
     for name, side in sides.items():
         roles = roles_of(name, side, judged=judged)
-        if name in timed:
-            roles.append("time")
-        own = [one for one in columns if one.add is None and name in FRAMES_OF[one.at]]
-        taken = side.take(roles, own if columns else ())
+        roles += ["time"] * (name in timed)
+        own = columns and [one for one in columns if one.add is None and name in FRAMES_OF[one.at]]
+        taken = side.take(roles, own)
         if context.without and "model" in roles:
             taken = without_models(taken, context.without)
         # each row of a truth without a relevance is relevant; of a frame without any nothing is known
@@ -363,11 +361,15 @@ def read(
             missing = pl.lit(1, pl.Int64) if has_truth else pl.lit(None, pl.Float64)
             taken = taken.with_columns(relevance=missing)
         given[name] = taken
-    schemas = {name: taken.collect_schema() for name, taken in given.items()}
-    check_dtypes(schemas, sides, segments)
-    _check_ties(schemas["recommendations"], main, context)
+    check_dtypes(given, sides, segments)
+    if (
+        "ties" in context.given
+        and context.ties != "item"
+        and "rank" in given["recommendations"].collect_schema()
+    ):
+        raise _ties_of_ranks(main, context)
     return Inputs(
-        **_laid(given, schemas, sides, segments, context, clashes),
+        **_laid(given, sides, segments, context, clashes),
         sides=sides,
         segments=segments,
         context=context,
@@ -376,14 +378,24 @@ def read(
     )
 
 
-def _check_ties(schema: pl.Schema, main: Side, context: Context) -> None:
-    """Reject an order of equal scores where ranks are given."""
-    if "ties" in context.given and context.ties != "item" and "score" not in schema:
-        msg = (
-            f"{Given('ties', context.ties)} orders items of equal scores, but {main.title} has ranks, in column "
-            f"{main.context.names['rank']!r}; leave it out, or name the scores: {bind(score=NAMED)}"
-        )
-        raise RecframeError(msg)
+def _ties_of_ranks(main: Side, context: Context) -> RecframeError:
+    """Return the error of an order of equal scores where ranks are given."""
+    msg = (
+        f"{Given('ties', context.ties)} orders items of equal scores, but {main.title} has ranks, in column "
+        f"{main.context.names['rank']!r}; leave it out, or name the scores: {bind(score=NAMED)}"
+    )
+    return RecframeError(msg)
+
+
+def label_columns(main: Side, segments: Sequence[Segment]) -> list[Segment]:
+    """Return the unbound columns of the lists whose values may name systems.
+
+    Where these are bound, those that may tell trainings of one apart.
+    """
+    names = unbound_labels(main, segments)
+    if main.context.model is not None:
+        names = [] if main.context.training else [*filter(names_trainings, names)]
+    return [Segment(LABEL + name, name, "lists") for name in names]
 
 
 def _timed(sides: Mapping[str, Side], context: Context) -> set[str]:
@@ -401,40 +413,74 @@ def without_models(lists: Taken, models: Sequence[str]) -> Taken:
 
 def _laid(
     given: Mapping[str, Taken],
-    schemas: Mapping[str, pl.Schema],
     sides: Mapping[str, Side],
     segments: Sequence[Segment],
     context: Context,
     clashes: dict[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return frames whose dtypes match as the inputs have them, and the checks of them."""
-    taken = {name: rows.lazy() for name, rows in given.items()}
-    taken = matched(taken, schemas, sides, segments, clashes)
-    lists, checks = taken["recommendations"], []
-    laid: dict[str, Any] = dict.fromkeys(("truth", "users", "items", "train", "reference"))
-    for name, rows in taken.items():
-        laid["lists" if name == "recommendations" else name] = rows
-        if name in DESCRIBES:
-            column = sides[name].context.names[DESCRIBES[name]]
-            checks.append(_repeated_key(rows, name, column))
+    frames: dict[str, Any] = {**dict.fromkeys(SIDES), **_matched(given, sides, segments, clashes)}
+    lists, checks = frames.pop("recommendations"), []
+    for name, role in DESCRIBES.items():
+        if name in given:
+            checks.append(_repeated_key(frames[name], name, sides[name].context.names[role]))
     if context.folds is not None:
-        _check_folds(schemas, sides, context.folds.column)
-        checks.append(_unknown_fold(lists, context.folds))
+        checks.append(_unknown_fold(given, lists, sides, context.folds))
     if isinstance(context.reference, str):
-        laid["reference"] = context.reference
-        checks.append(_unknown_reference(lists, context, sides["recommendations"].kind))
-    return {**laid, "checks": tuple(checks)}
+        frames["reference"] = context.reference
+        checks.append(_unknown_reference(lists, context, sides["recommendations"].kind.all_users))
+    return {**frames, "lists": lists, "checks": tuple(checks)}
 
 
-def _check_folds(schemas: Mapping[str, pl.Schema], sides: Mapping[str, Side], column: str) -> None:
-    """Reject folds that are no whole numbers."""
-    for name, schema in schemas.items():
-        if FOLD in schema and not schema[FOLD].is_integer():
-            msg = f"column {column!r} of {sides[name].title} is {schema[FOLD]}; folds are whole numbers, as a split's own are"
-            raise ColumnError(msg)
+def _matched(
+    given: Mapping[str, Taken],
+    sides: Mapping[str, Side],
+    segments: Sequence[Segment],
+    clashes: dict[str, str] | None,
+) -> dict[str, pl.LazyFrame]:
+    """Cast the columns that match in value but not in dtype, such as Int32 and Int64, or say that they cannot match."""
+    shared = {"user": "the user ids", "item": "the item ids"}
+    for one in segments:
+        if one.at == "rows":
+            shared[one.inside] = f"the values of {one.name!r}"
+    dtypes: dict[str, dict[str, pl.DataType]] = {}
+    for name, rows in given.items():
+        for inside, dtype in rows.collect_schema().items():
+            if inside in shared:
+                dtypes.setdefault(inside, {})[name] = dtype
+    frames = dict(zip(given, map(methodcaller("lazy"), given.values()), strict=True))
+    for inside, of_frames in dtypes.items():
+        if len({*of_frames.values()}) == 1 and pl.Null not in of_frames.values():
+            continue
+        wanted = common(of_frames)
+        if wanted is None:
+            _tell_clash(inside, shared[inside], of_frames, sides, clashes)
+        for name, own in of_frames.items():
+            column = pl.col(inside)
+            cast = as_text(column, own) if wanted is None else column.cast(wanted)
+            frames[name] = frames[name].with_columns(cast.alias(inside))
+    return frames
+
+
+def _tell_clash(
+    inside: str,
+    title: str,
+    dtypes: Mapping[str, pl.DataType],
+    sides: Mapping[str, Side],
+    clashes: dict[str, str] | None,
+) -> None:
+    """Raise the error of dtypes that cannot match, or write its words into `clashes`."""
+    kinds = {sides[name].title: dtype for name, dtype in dtypes.items() if dtype != pl.Null}
+    msg = f"{title} have different dtypes: {in_frames(kinds)}; cast them to one dtype, so that they can match"
+    if any(dtype.is_float() for dtype in kinds.values()):
+        msg += ". A missing id makes a pandas column Float64: drop the rows without an id and cast to int"
+    if clashes is None:
+        raise ColumnError(msg)
+    clashes[inside] = msg
 
 
 def _repeated_key(frame: pl.LazyFrame, name: str, column: str) -> pl.LazyFrame:
+    """Return a frame of one row that fails when the plan runs, if a user or an item has two rows."""
     role = DESCRIBES[name]
     once = Either(f": {name}.unique({column!r}), or in pandas {name}.drop_duplicates({column!r})")
     message = f"{FrameOf(name)} has {with_article(role)} twice; it takes one row for each{once}"
@@ -443,8 +489,15 @@ def _repeated_key(frame: pl.LazyFrame, name: str, column: str) -> pl.LazyFrame:
     return keys.select(check=fails_whole_if(key.n_unique() < pl.len(), message))
 
 
-def _unknown_fold(lists: pl.LazyFrame, folds: Folds) -> pl.LazyFrame:
+def _unknown_fold(
+    given: Mapping[str, Taken], lists: pl.LazyFrame, sides: Mapping[str, Side], folds: Folds
+) -> pl.LazyFrame:
     """Return a frame of one row that fails when the plan runs, if a row of the lists is of none of the folds."""
+    for name, rows in given.items():
+        dtype = rows.collect_schema().get(FOLD)
+        if dtype is not None and not dtype.is_integer():
+            msg = f"column {folds.column!r} of {sides[name].title} is {dtype}; folds are whole numbers, as a split's own are"
+            raise ColumnError(msg)
     message = (
         f"column {folds.column!r} of {FrameOf('recommendations')} has a value that is none of the folds, which are "
         f"{', '.join(map(str, folds.numbers))}"
@@ -453,20 +506,20 @@ def _unknown_fold(lists: pl.LazyFrame, folds: Folds) -> pl.LazyFrame:
     return lists.select(check=fails_whole_if(wrong.any(), message))
 
 
-def _is_of_model(lists: pl.LazyFrame, name: str) -> pl.Expr:
-    return as_text(pl.col("model"), lists.collect_schema()["model"]).eq_missing(pl.lit(name))
-
-
-def _unknown_reference(lists: pl.LazyFrame, context: Context, kind: Kind) -> pl.LazyFrame:
+def _unknown_reference(
+    lists: pl.LazyFrame, context: Context, all_users: AllUsers | None
+) -> pl.LazyFrame:
     """Return a frame of one row that fails when the plan runs, if a reference names no model."""
-    if kind.all_users is not None:
-        lists = kind.all_users.adds(lists.select("model").unique(), ["model"])
+    models = lists.select("model")
+    if all_users is not None:
+        models = all_users.adds(models.unique(), ["model"])
     message = (
         f"{Given('reference', context.reference)} names no model: the column {context.names['model']!r} does not have it; "
         f"name one of its models, or give lists as a {A_FRAME}: {bind(reference='reference')}"
     )
-    missing = ~_is_of_model(lists, str(context.reference)).any() & (pl.len() > 0)
-    return lists.select(check=fails_whole_if(missing, message))
+    name = as_text(pl.col("model"), lists.collect_schema()["model"])
+    missing = ~name.eq_missing(pl.lit(context.reference)).any() & (pl.len() > 0)
+    return models.select(check=fails_whole_if(missing, message))
 
 
 def check_is_one_fold(inputs: Inputs) -> None:

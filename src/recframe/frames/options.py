@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, TypedDict, TypeVar, cast, get_args
 
 from recframe.errors import CallError, RecframeError, kind_of, sentence, shown, suggestion
 from recframe.frames.hints import NAMED_COLUMNS, ROLES, FrameOf, Given
-from recframe.frames.kinds.lookup import in_memory, is_frame, kind_for
+from recframe.frames.kinds.kind import in_memory, is_frame, kind_for
 
 Universe = Literal["truth", "recs", "both", "all"]
 NoRelevant = Literal["zero", "skip", "null"]
@@ -49,6 +49,8 @@ CHOICES = {
 """The policies that take one of some words."""
 FOLD = "fold"
 """Role of the column of folds."""
+OF_LISTS = ("model", "training")
+"""Roles that distinguish lists of one user; only in lists, and only if bound."""
 MOST_DECIMALS = 15
 DEFAULTS: Mapping[str, Any] = {
     "universe": "truth",  # of two frames; every user of a judged frame
@@ -161,7 +163,10 @@ class Context:
 
     def assuming(self, policies: Mapping[str, Any]) -> Context:
         """Return the context with values for policies that are not bound."""
-        return self.having(**{name: policies[name] for name in policies.keys() - self.given})
+        unbound = dict(policies)
+        for name in self.given & policies.keys():
+            del unbound[name]
+        return self.having(**unbound)
 
     def having(self, **policies: Any) -> Context:
         """Return the context with other values for some policies."""
@@ -178,17 +183,23 @@ class Context:
     @cached_property
     def policies(self) -> tuple[object, ...]:
         """The values of all policies; metrics that share a plan share them."""
-        return tuple([getattr(self, name) for name in DEFAULTS])
+        return _POLICIES(self)
 
     @cached_property
     def without_frames(self) -> tuple[object, ...]:
         """The bound options other than frames."""
-        bound = [getattr(self, name) for name in _BUT_FRAMES]
-        return (*bound, self.reference if isinstance(self.reference, str) else None)
+        model = self.reference if isinstance(self.reference, str) else None
+        return (*_WITHOUT_FRAMES(self), model)
 
     def grouped(self, by: Iterable[Any]) -> Context:
         """Return the context with `by` columns bound."""
         return replace(self, by=(*self.by, *by))
+
+    @cached_property
+    def of_lists(self) -> list[str]:
+        """The roles that distinguish lists of one user, where they are bound."""
+        bound = {"model": self.model, "training": self.training}
+        return [role for role in OF_LISTS if bound[role] is not None]
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -205,7 +216,10 @@ OPTIONS = tuple(
     name for name in TYPES if name not in {"by", "folds", "bounds", "split", "without", "given"}
 )
 """Names of the options of `rec(...)`."""
-_BUT_FRAMES = tuple(name for name in TYPES if name not in {*SIDES, "split"})
+_POLICIES: Callable[[Context], tuple[object, ...]] = operator.attrgetter(*DEFAULTS)
+_WITHOUT_FRAMES: Callable[[Context], tuple[object, ...]] = operator.attrgetter(
+    *(name for name in TYPES if name not in {*SIDES, "split"})
+)
 
 
 def _check_roles(context: Context) -> None:

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, Literal, Protocol
 
 import polars as pl
 
-from recframe.errors import ColumnError, RecframeError, folded, sentence, suggestion
+from recframe.errors import (
+    ColumnError,
+    RecframeError,
+    dtype_shown,
+    folded,
+    sentence,
+    suggestion,
+)
 from recframe.frames.by_expressions import ROOT, Made, with_made
+from recframe.frames.dtypes import is_time
 from recframe.frames.hints import A_FRAME, NAMED, ROLES, Either, FrameOf, Given, SideFrame, bind
-from recframe.frames.kinds.kind import Taken
-from recframe.frames.kinds.lookup import kind_for
-from recframe.frames.options import FOLD, SIDES, Context, NamedFrame
+from recframe.frames.kinds.kind import Taken, kind_for
+from recframe.frames.options import FOLD, OF_LISTS, SIDES, Context, NamedFrame
 
 IDS = ("user", "item", "model", "training")
 DESCRIBES = {"users": "user", "items": "item"}
 """Frames with one row per id, and the role of the id."""
 JUDGED = {"recommendations", "truth"}
-OF_LISTS = ("model", "training")
-"""Roles that distinguish lists of one user; only in lists, and only if bound."""
+ROLES_OF_ALL = tuple(role for role in ROLES if role not in OF_LISTS)
+"""The roles of columns that a name always means."""
 TRAININGS = {"seed", "seeds", "random_seed", "seed_id", "random_state", "training", "training_id"}
 TRAININGS |= {"trial", "replicate", "repetition"}
 """Names of columns that identify trainings of one model."""
@@ -34,6 +42,15 @@ IN_ORDER = Either(
 )
 READ_AS_GIVEN = ("rank", "score", "propensity")
 """Numeric roles whose NaN is kept, since the reader interprets it."""
+NUMBERS = {
+    "rank": "a number from 1 up",
+    "score": "a number",
+    "relevance": "a number or Boolean",
+    "propensity": "a number above 0",
+    "weight": "a number from 0 up",
+}
+"""The roles of numbers, and the numbers that they take."""
+PARSED = "parse it first: pl.col({0!r}).str.to_datetime() in Polars, pd.to_datetime(frame[{0!r}]) in pandas"
 
 
 class Named(Protocol):
@@ -195,15 +212,17 @@ def listed(names: Iterable[str], most: int = 20) -> str:
 
 def sides_of(frame: Any, context: Context) -> dict[str, Side]:
     """Return every frame of the call."""
-    _check_weight(context)
-    reference = context.reference
-    if isinstance(reference, str):
-        _check_named_reference(reference, context)
+    if context.weight is not None and context.users is None:
+        call = bind(users="users", weight=repr(context.weight))
+        msg = f"{Given('weight', context.weight)} names a column of {SideFrame('users')}, which is missing: {call}"
+        raise ColumnError(msg)
     title = FrameOf("judged" if context.truth is None else "recommendations")
     sides = {"recommendations": Side(title, frame, context)}
     for name in SIDES:
         side = getattr(context, name)
-        if side is not None and not (name == "reference" and isinstance(side, str)):
+        if name == "reference" and isinstance(side, str):
+            _check_named_reference(side, context)
+        elif side is not None:
             sides[name] = Side(FrameOf(name), side, context, name)
     return sides
 
@@ -223,40 +242,75 @@ def _check_named_reference(reference: str, context: Context) -> None:
         raise RecframeError(msg)
 
 
-def _check_weight(context: Context) -> None:
-    """Reject weights without a users frame."""
-    if context.weight is not None and context.users is None:
-        call = bind(users="users", weight=repr(context.weight))
-        msg = f"{Given('weight', context.weight)} names a column of {SideFrame('users')}, which is missing: {call}"
-        raise ColumnError(msg)
-
-
 def roles_of(name: str, side: Side, *, judged: bool) -> list[str]:
     """Return the roles that are taken from a side."""
     context = side.context
     if name in DESCRIBES:
-        roles = [DESCRIBES[name]]
-        if name == "users" and context.weight is not None:
-            roles.append("weight")
-        return roles + fold_of(name, side)
+        has_weight = name == "users" and context.weight is not None
+        return [DESCRIBES[name], *["weight"] * has_weight, *fold_of(name, side)]
     roles = ["user", "item"]
     if name == "reference":  # it may have ranks where the lists have scores
         roles.append("rank" if side.has("rank") and not side.has("score") else order_of(side))
     if name == "recommendations":
-        roles.append(order_of(side))
-        roles += [one for one in OF_LISTS if getattr(context, one) is not None]
-    is_judging = name == "truth" or (name == "recommendations" and context.truth is None)
-    if is_judging and (has_relevance(side) if name == "truth" else judged or side.has("relevance")):
-        roles.append("relevance")
-    if is_judging and context.propensity is not None:
-        roles.append("propensity")
-    return roles + fold_of(name, side) if context.folds is not None else roles
+        roles += [order_of(side), *context.of_lists]
+    if name == ("recommendations" if context.truth is None else "truth"):
+        is_graded = has_relevance(side) if name == "truth" else judged or side.has("relevance")
+        roles += ["relevance"] * is_graded + ["propensity"] * (context.propensity is not None)
+    return roles + fold_of(name, side)
 
 
 def fold_of(name: str, side: Side) -> list[str]:
     """Return the role of folds, where a split has bound them and a side has them; lists and truth must."""
-    bound = side.context.folds is not None
-    return [FOLD] if bound and (name in JUDGED or side.has(FOLD)) else []
+    if side.context.folds is None or not (name in JUDGED or side.has(FOLD)):
+        return []
+    return [FOLD]
+
+
+def check_dtypes(
+    frames: Mapping[str, Taken], sides: Mapping[str, Side], segments: Sequence[Named] = ()
+) -> None:
+    """Reject columns whose dtype does not suit their role, or a segment."""
+    by = dict(map(attrgetter("inside", "name"), segments))
+    for name, rows in frames.items():
+        titles = by | sides[name].context.names
+        for inside, dtype in rows.collect_schema().items():
+            if dtype == pl.Null or dtype.is_numeric() or inside not in {*IDS, *NUMBERS, *by}:
+                continue
+            column = f"column {titles[inside]!r} of {sides[name].title}"
+            if inside in NUMBERS:
+                if inside != "relevance" or dtype != pl.Boolean:
+                    cast = Either(": cast the column first", "; make it one in the file")
+                    msg = f"{column} is {dtype_shown(dtype)}; a {inside} is {NUMBERS[inside]}{cast}"
+                    raise ColumnError(msg)
+            elif dtype == pl.Object:
+                verb = "join" if inside in IDS else "group"
+                msg = f"{column} holds Python objects, which no frame can {verb}; cast it to text"
+                raise ColumnError(msg)
+            # a tuple: their hashes are not those of pl.List
+            elif inside in IDS and dtype in (pl.List, pl.Array):
+                raise ColumnError(_nested(column, dtype, titles[inside], name))
+
+
+def _nested(column: str, dtype: pl.DataType, role_name: str, side: str) -> str:
+    """Return the advice to turn rows with many ids into one row per id."""
+    is_of_lists = side == "recommendations"
+    call = f"{'recs' if is_of_lists else side}.explode({role_name!r})"
+    msg = f"{column} is {dtype_shown(dtype)}, but a row has one id; give each id a row: {call}"
+    if is_of_lists:
+        counted = f"{call}.with_columns(rank=pl.int_range(1, pl.len() + 1).over('user'))"
+        msg = f"{msg}, and where the lists are in order, with their ranks: {counted}"
+    return msg
+
+
+def check_time(dtype: pl.DataType | None, side: Side) -> None:
+    """Reject a column of times that is neither of dates nor of numbers."""
+    if dtype is None or dtype == pl.Null or is_time(dtype):
+        return
+    name = side.context.names["time"]
+    msg = f"column {name!r} of {side.title} is {dtype_shown(dtype)}; a time is a date, a datetime or a number"
+    if dtype in (pl.String, pl.Categorical, pl.Enum):
+        msg = f"{msg}; {PARSED.format(name)}"
+    raise ColumnError(msg)
 
 
 def has_relevance(truth: Side) -> bool:
@@ -282,11 +336,9 @@ def names_trainings(name: str) -> bool:
 def unbound_labels(main: Side, segments: Sequence[Named]) -> list[str]:
     """Return the names of unbound columns of the lists whose values may be labels."""
     context = main.context
-    roles = [role for role in ROLES if role not in OF_LISTS or getattr(context, role)]
-    bound = {context.names[role] for role in roles} | {segment.name for segment in segments}
-    if bound.issuperset(main.columns):
-        return []
-    return [name for name in main.kind.labels() if name not in bound]
+    bound = [context.names[role] for role in (*ROLES_OF_ALL, *context.of_lists)]
+    unbound = {*main.columns}.difference(bound, map(attrgetter("name"), segments))
+    return [name for name in main.kind.labels() if name in unbound] if unbound else []
 
 
 def order_of(side: Side) -> Literal["rank", "score"]:
@@ -303,6 +355,5 @@ def order_of(side: Side) -> Literal["rank", "score"]:
 
 def role_named(name: str, context: Context) -> str | None:
     """Return the role of ids, models or trainings that a name means: its own, or that of the column that is bound to it."""
-    roles = ["user", "item", *(one for one in OF_LISTS if getattr(context, one) is not None)]
-    roles += [FOLD] * (context.folds is not None)
+    roles = ["user", "item", *context.of_lists, *[FOLD] * (context.folds is not None)]
     return next((role for role in roles if name in {role, context.names[role]}), None)

@@ -13,7 +13,7 @@ from recframe.errors import ColumnError, NeedsAllUsersError, sentence, suggestio
 from recframe.frames.by_expressions import Made
 from recframe.frames.hints import A_FRAME, Given, bind
 from recframe.frames.options import Context
-from recframe.frames.roles import JUDGED, Side, listed, names_trainings, role_named, unbound_labels
+from recframe.frames.roles import JUDGED, Side, listed, role_named
 
 Place = Literal["rows", "truth", "lists", "users", "items", "id"]
 """Frame that has a segment's column: lists and truth (or a judged frame), the truth alone, the lists alone, a side frame;
@@ -36,8 +36,6 @@ PLACES: Mapping[str, Place] = {
     "items": "items",
 }
 OF_IDS: Mapping[str | None, Place] = {"user": "users", "item": "items"}
-LABEL = "label "
-"""Prefix of unbound columns of the lists that may name systems."""
 
 
 @dataclass(frozen=True)
@@ -187,17 +185,3 @@ def _hint(name: str, sides: Mapping[str, Side]) -> str:
         if one not in sides
     ]
     return f"Give the {A_FRAME} that has it: {'; '.join(missing)}" if missing else ""
-
-
-def label_columns(main: Side, segments: Sequence[Segment]) -> list[Segment]:
-    """Return the unbound columns of the lists whose values may name systems.
-
-    Where these are bound, those that may tell trainings of one apart.
-    """
-    context = main.context
-    has_model = context.model is not None
-    if has_model and (context.training or not any(map(names_trainings, main.columns))):
-        return []
-    names = unbound_labels(main, segments)
-    names = names if not has_model else list(filter(names_trainings, names))
-    return [Segment(LABEL + name, name, "lists") for name in names]

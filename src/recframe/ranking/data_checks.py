@@ -13,8 +13,8 @@ from recframe.errors import RecframeError, fails_whole_if
 from recframe.frames.collecting import LARGE, run_by_size
 from recframe.frames.hints import FrameOf, Given, bind
 from recframe.frames.inputs import Inputs
-from recframe.frames.options import FOLD
-from recframe.frames.roles import OF_LISTS, names_trainings, unbound_labels
+from recframe.frames.options import FOLD, OF_LISTS
+from recframe.frames.roles import names_trainings, unbound_labels
 from recframe.frames.rows.joins import beside_one_another
 from recframe.frames.segments import Segment
 from recframe.ranking.judged import PAIR, Judged

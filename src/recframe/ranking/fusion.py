@@ -13,9 +13,8 @@ from typing import Literal
 import polars as pl
 
 from recframe.errors import fails_if
-from recframe.frames.rows.exact_sums import ExactSums
 from recframe.frames.rows.integer_keys import SMALL_INTEGERS
-from recframe.frames.rows.joins import at_best_rank
+from recframe.frames.rows.joins import ExactSums, at_best_rank
 from recframe.frames.rows.positions import by_item, spread_ranks, with_places
 from recframe.ranking.relevance import RANK_BELOW_1, as_number, is_rank
 from recframe.ranking.scores import scored

@@ -11,8 +11,8 @@ import polars as pl
 
 from recframe.frames.inputs import Inputs, check_is_one_fold
 from recframe.frames.options import Context, Sharing
-from recframe.frames.rows.integer_keys import SMALL_INTEGERS, alike_as_one, joined_as_numbers
-from recframe.frames.rows.joins import at_best_rank, distinct_names
+from recframe.frames.rows.integer_keys import SMALL_INTEGERS, joined_as_numbers
+from recframe.frames.rows.joins import alike_as_one, at_best_rank, distinct_names
 from recframe.ranking.relevance import (
     as_number,
     best_rank,

@@ -27,11 +27,11 @@ from recframe.frames.rows.integer_keys import (
 )
 from recframe.frames.rows.joins import beside_one_another, distinct_names
 from recframe.frames.rows.lookups import SPARE, lookup
+from recframe.frames.rows.positions import heads
 from recframe.frames.rows.profiling import (
     are_distinct,
     are_in_order,
     distinct_ids,
-    heads,
     marked_sorted,
     may_be_among,
     merged,

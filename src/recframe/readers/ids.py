@@ -9,8 +9,7 @@ from typing import Any
 import polars as pl
 
 from recframe.errors import ColumnError, DataError, RecframeError, kind_of
-from recframe.frames.kinds.kind import Result
-from recframe.frames.kinds.lookup import is_frame
+from recframe.frames.kinds.kind import Result, is_frame
 from recframe.frames.rows.positions import by_item
 
 NO_SCORE = -3e38

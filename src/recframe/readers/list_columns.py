@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 
 from recframe.errors import ColumnError, dtype_shown, fails_if, warn, worded
-from recframe.frames.eager_data import at_hand
 from recframe.frames.hints import NAMED, Either
+from recframe.frames.kinds.kind import at_hand
 from recframe.frames.options import Context
 from recframe.frames.roles import Side
 from recframe.frames.rows.joins import AS_EVER

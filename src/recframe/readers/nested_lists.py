@@ -11,7 +11,7 @@ import polars as pl
 
 from recframe.errors import DataError, RecframeError, kind_of, warn
 from recframe.frames.collecting import check_threads
-from recframe.frames.kinds.lookup import in_memory, is_frame
+from recframe.frames.kinds.kind import in_memory, is_frame
 from recframe.frames.options import Context
 from recframe.readers.ids import by_score, column_of, has_a_score, ids_of, in_own_dtypes, in_python
 from recframe.readers.list_columns import exploded

@@ -11,7 +11,7 @@ from recframe.errors import ColumnError, RecframeError, kind_of, shown, warn
 from recframe.frames.collecting import check_threads, stream
 from recframe.frames.dtypes import common
 from recframe.frames.hints import own_word
-from recframe.frames.kinds.lookup import in_memory, is_frame
+from recframe.frames.kinds.kind import in_memory, is_frame
 from recframe.frames.options import Context, is_side
 from recframe.frames.roles import Side
 from recframe.frames.rows.positions import by_item

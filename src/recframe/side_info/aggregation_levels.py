@@ -7,7 +7,7 @@ from enum import Enum
 
 import polars as pl
 
-from recframe.frames.rows.exact_sums import ExactSums
+from recframe.frames.rows.joins import ExactSums
 from recframe.side_info.sources import Fact, Kind, Setting
 
 

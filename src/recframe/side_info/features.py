@@ -14,9 +14,9 @@ import polars as pl
 
 from recframe.errors import ColumnError, dtype_shown, fails_if, fails_whole_if
 from recframe.frames.collecting import Ask
-from recframe.frames.eager_data import at_hand, with_own_dtype
 from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
+from recframe.frames.kinds.kind import Taken, at_hand
 from recframe.frames.rows.joins import AS_EVER
 
 Shape = Literal["category", "categories", "vector", "number"]
@@ -214,7 +214,7 @@ def read(inputs: Inputs, of: str) -> Feature:
 
 def _rows(inputs: Inputs, of: str, call: str) -> pl.LazyFrame:
     """Return a column of the items in the dtype that its values suggest: item, value."""
-    rows = with_own_dtype(inputs.feature(of, call), "value").lazy()
+    rows = _with_own_dtype(inputs.feature(of, call), "value").lazy()
     dtype = pl.Null() if inputs.items is None else inputs.items.collect_schema()["item"]
     return rows.with_columns(pl.col("item").cast(dtype)).drop_nulls("item")
 
@@ -243,3 +243,25 @@ def _dimensions(rows: pl.LazyFrame) -> pl.LazyFrame:
     rows = _scaled(rows).with_columns(part=pl.int_ranges(0, VALUE.list.len(), dtype=pl.UInt32))
     rows = rows.explode("value", "part", **AS_EVER)
     return rows.select("item", "part", unit=VALUE / pl.col("length"))
+
+
+def _with_own_dtype(taken: Taken, name: str) -> Taken:
+    """Return a frame with a column in the dtype that its values suggest.
+
+    Lists of floats of one length become arrays, and empty ones null. Whole numbers in floats become integers, since pandas
+    has integers as floats where one is missing.
+    """
+    here = at_hand(taken)
+    if here is None:
+        return taken
+    dtype, column = here.schema[name], pl.col(name)
+    if isinstance(dtype, pl.List) and dtype.inner.is_float():
+        widths = here[name].list.len().unique().drop_nulls()
+        widths = widths.filter(widths > 0)
+        present = pl.when(column.list.len() > 0).then(column)
+        return taken.with_columns(present.list.to_array(widths[0])) if len(widths) == 1 else taken
+    if dtype.is_float():
+        numbers = here[name].drop_nulls().drop_nans()
+        whole = (numbers == numbers.floor()).all() and numbers.is_between(-(2**53), 2**53).all()
+        return taken.with_columns(column.fill_nan(None).cast(pl.Int64)) if whole else taken
+    return taken

@@ -10,11 +10,10 @@ import polars as pl
 
 from recframe.errors import ColumnError, RecframeError
 from recframe.frames.collecting import ask, check_threads, stream
-from recframe.frames.dtypes import check_dtypes, check_time
 from recframe.frames.hints import NAMED, bind
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.options import Context
-from recframe.frames.roles import Side, has_relevance, listed
+from recframe.frames.roles import Side, check_dtypes, check_time, has_relevance, listed
 from recframe.frames.rows.joins import joined
 
 FOLD, PART = "fold", "part"
@@ -79,9 +78,8 @@ def log_of(frame: Any, context: Context, *, min_relevance: float | None = None) 
     names = {role: side.require(role, hints.get(role, "")) for role in roles}
     numbers = ("relevance",)  # whose NaN is no missing value
     rows = side.kind.held_rows(names, numbers)
-    schema = rows.collect_schema()
-    check_dtypes({"log": schema}, {"log": side})
-    check_time(schema.get("time"), side)
+    check_dtypes({"log": rows}, {"log": side})
+    check_time(rows.collect_schema().get("time"), side)
     return Log(side.kind, names, rows, side.kind.take(names, names, numbers).lazy(), context)
 
 

@@ -12,8 +12,7 @@ from recframe.evaluation.segments import not_of_users
 from recframe.frames.collecting import run_by_size
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Inputs
-from recframe.frames.rows.exact_sums import ExactSums
-from recframe.frames.rows.joins import joined
+from recframe.frames.rows.joins import ExactSums, joined
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.sums import (
     MODEL,

@@ -30,8 +30,7 @@ from recframe.frames.dtypes import as_text
 from recframe.frames.hints import bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.engine import MOST
-from recframe.frames.rows.exact_sums import WHOLE, ExactSums, of_few
-from recframe.frames.rows.joins import Frame, in_long_form, joined
+from recframe.frames.rows.joins import WHOLE, ExactSums, Frame, in_long_form, joined, of_few
 from recframe.metrics.language.definition import Metric
 
 MODEL, BASELINE, PLACE = "model", "baseline", "place"

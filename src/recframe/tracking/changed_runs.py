@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from recframe.errors import ColumnError, DataError
-from recframe.frames.kinds.lookup import collected
+from recframe.frames.kinds.kind import collected
 from recframe.statistics import options
 from recframe.statistics.arrays import np
 from recframe.statistics.estimates import t_quantile

@@ -19,7 +19,7 @@ from recframe.frames import atomic_write
 from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, Given
-from recframe.frames.kinds.lookup import collected, kind_for
+from recframe.frames.kinds.kind import collected, kind_for
 
 History = str | os.PathLike[str]
 OF_RUN = ("as_of", "name", "fingerprint")

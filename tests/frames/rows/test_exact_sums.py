@@ -8,7 +8,7 @@ import random
 import polars as pl
 import pytest
 
-from recframe.frames.rows.exact_sums import ExactSums, of_few
+from recframe.frames.rows.joins import ExactSums, of_few
 
 EXACT = ExactSums({"s": pl.col("v")})
 BOUNDED = ExactSums({"s": pl.col("v")}, bounded={"s"})

@@ -1,15 +1,28 @@
-"""Kinds of frames: schema, columns taken, results given; those of Polars."""
+"""Kinds of frames, with those of Polars, and their lookup."""
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
-from typing import Any, TypeVar
+from functools import cache
+from importlib import import_module
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 import polars as pl
 
-from recframe.frames.collecting import LARGE, Ask, Collect, ask, run_by_size, stream
+from recframe.errors import RecframeError, kind_of
+from recframe.frames.collecting import (
+    LARGE,
+    Ask,
+    Collect,
+    ask,
+    check_threads,
+    run_by_size,
+    stream,
+)
+from recframe.frames.hints import Either
 from recframe.frames.kinds.engine import AllUsers, Engine
 from recframe.frames.rows.joins import beside_one_another
 
@@ -42,6 +55,45 @@ def chosen(result: Result, columns: Sequence[str] | None) -> Result:
         return result
     names = result.collect_schema().names()
     return result.select([pl.nth(names.index(column)) for column in columns])
+
+
+def at_hand(taken: Taken) -> pl.DataFrame | None:
+    """Return a frame with data available before a plan runs; None if it is lazy."""
+    return None if isinstance(taken, pl.LazyFrame) else taken
+
+
+def eager(taken: Mapping[str, Taken]) -> dict[str, pl.DataFrame]:
+    """Return the eager ones of some frames."""
+    return {name: rows for name, rows in taken.items() if isinstance(rows, pl.DataFrame)}
+
+
+class Known(NamedTuple):
+    """Facts of the eager frames of a call."""
+
+    complete: frozenset[str] = frozenset()
+    """Frames of lists and truth in which every row has a user and an item."""
+    ranks_hold: bool = False
+    """Whether all ranks are known to be at least 1."""
+    few: bool = False
+    """Whether all frames are small, so that plan steps cost more than rows."""
+    rows_are_items: bool = False
+    """Whether a judged frame has no item column: each row is an item, identified by its number."""
+
+    @classmethod
+    def of(cls, taken: Mapping[str, Taken], *, rows_are_items: bool) -> Known:
+        """Return what is known of frames; ranks are looked at where these are few."""
+        complete, few, ranks_hold = set(), True, False
+        for name, rows in taken.items():
+            is_small = isinstance(rows, pl.DataFrame) and len(rows) <= LARGE
+            few = few and is_small
+            if isinstance(rows, pl.LazyFrame) or name not in {"recommendations", "truth"}:
+                continue
+            if not (rows["user"].null_count() or rows["item"].null_count()):
+                complete.add(name)
+            if is_small and name == "recommendations" and "rank" in rows.columns:
+                lowest: Any = rows["rank"].min()
+                ranks_hold = lowest is None or bool(lowest >= 1)
+        return cls(frozenset(complete), ranks_hold, few, rows_are_items)
 
 
 def is_number(dtype: pl.DataType) -> bool:
@@ -161,7 +213,8 @@ class Kind:
         result = self.run(plan)
         if seen is not None:
             seen(result, self.run)
-        return (self.results or self).in_kind(chosen(result, columns), sources)
+        result = result if columns is None else chosen(result, columns)
+        return (self.results or self).in_kind(result, sources)
 
     def in_kind(self, result: pl.DataFrame, _sources: Sources) -> Any:
         """Return a collected result as a frame of this kind."""
@@ -228,8 +281,12 @@ class EagerPolars(EagerKind):
     def take(self, named: Named, ids: Names = (), numbers: Names = ()) -> pl.DataFrame:
         """Return some columns, with null for NaN."""
         del ids  # they stand as they are
-        columns = [self.frame.get_column(name).alias(inside) for inside, name in named.items()]
-        return without_nan(pl.DataFrame(columns), numbers)
+        columns = map(self.frame.get_column, named.values())
+        return without_nan(pl.DataFrame(dict(zip(named, columns, strict=True))), numbers)
+
+    def in_rows(self, result: pl.DataFrame) -> Rows:
+        """Return the rows of a result."""
+        return result.to_dicts()
 
     def gathered(self, places: pl.Series, beside: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of some places, with more columns beside."""
@@ -285,5 +342,132 @@ class LazyPolars(Kind):
 def with_results_of_polars(kind: Kind) -> Kind:
     """Return a kind whose results are collected frames of Polars."""
     found = copy(kind)
-    found.results, found.collects = EagerKind(()), True
+    found.results, found.collects = EagerPolars(pl.DataFrame()), True
     return found
+
+
+OF_ENGINES = ("pyspark.sql.DataFrame", "dask.dataframe.DataFrame")
+"""The classes of the frames that engines hold."""
+KINDS = {
+    "polars.DataFrame": "frames.kinds.kind.EagerPolars",
+    "polars.LazyFrame": "frames.kinds.kind.LazyPolars",
+    "pandas.DataFrame": "frames.kinds.pandas_frames.Pandas",
+    "pyarrow.Table": "frames.kinds.pyarrow_frames.Arrow",
+    "pyspark.DataFrame": "engines.spark_frames.SparkFrame",
+    "dask.DataFrame": "engines.dask_frames.DaskFrame",
+}
+"""The kinds of the frames of libraries, by their path below recframe."""
+
+
+class ArrowStream(Protocol):
+    """Frame of any library that exports Arrow's PyCapsule interface."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Give the columns as a stream."""
+
+
+def kind_for(frame: Any, title: object = "the frame") -> Kind:
+    """Return a frame's kind, or raise an error that lists the supported frames."""
+    found = kind_of_class(type(frame))  # type: ignore[arg-type]  # a class can be hashed
+    if found is None:
+        loaded = "".join(f", a {one}" for one in OF_ENGINES if _is_loaded(one))
+        taken = (
+            f"a polars.DataFrame, a polars.LazyFrame, a pandas.DataFrame{loaded} or an Arrow table"
+        )
+        msg = f"{title} is {kind_of(frame)}; give {taken}{_made_a_frame(frame)}"
+        raise RecframeError(msg)
+    return found(frame)
+
+
+def collected(frame: Any, title: str = "the frame") -> pl.DataFrame:
+    """Return the rows of a small frame of any kind; the plan of a LazyFrame runs, and that of an engine's frame."""
+    kind = kind_for(frame, title)
+    if kind.engine is not None:
+        return pl.DataFrame(kind.engine.read(frame, kind.columns))
+    return stream(kind.take({name: name for name in kind.columns}).lazy())
+
+
+def is_frame(thing: object) -> bool:
+    """Whether an object is a supported frame."""
+    return _kind_of(thing) is not None or _is_stream(thing)
+
+
+def in_memory(thing: Any, title: str = "the frame") -> Any:
+    """Return a frame that is known by Arrow's interface alone as a frame of Polars, and anything else as it is.
+
+    NOTE: what is bound is read several times, and a stream can be read once, a query costs anew each time. So it is read
+    here, where it is bound. It becomes a frame of Polars, since that needs no other library and has the same interface.
+    """
+    if _kind_of(thing) is not None or not _is_stream(thing):
+        return thing
+    check_threads()
+    try:
+        found = pl.DataFrame(thing)
+    except Exception as error:
+        msg = f"{title} is {kind_of(thing)}, which gives no table through Arrow's interface ({error}); give a frame of columns"
+        raise RecframeError(msg) from error
+    if found.is_empty() and not hasattr(thing, "columns"):
+        msg = (
+            f"{title} is {kind_of(thing)} without rows; a stream can be read only once: first hold it in memory, as a "
+            "pyarrow.Table or a polars.DataFrame"
+        )
+        raise RecframeError(msg)
+    return found
+
+
+def _is_stream(thing: object) -> bool:
+    """Whether something gives a table through Arrow's interface; a column does too, and has a dtype of its own."""
+    if not hasattr(thing, "__arrow_c_stream__"):
+        return False
+    is_column = hasattr(thing, "dtype") or hasattr(thing, "type")
+    return hasattr(thing, "columns") or not is_column
+
+
+def _kind_of(thing: object) -> type[Kind] | None:
+    return kind_of_class(type(thing))  # type: ignore[arg-type]  # a class can be hashed
+
+
+@cache
+def kind_of_class(frame_class: type) -> type[Kind] | None:
+    """Return the kind of a class or of one that it is made from; a frame of recframe's own says it itself.
+
+    NOTE: a file is imported for a frame of its own library alone, which is then loaded, so that no kind costs anything
+    where it is not used.
+    """
+    for base in frame_class.__mro__:
+        library = base.__module__.partition(".")[0]
+        path, _, name = KINDS.get(f"{library}.{base.__name__}", "").rpartition(".")
+        if name:
+            return cast("type[Kind]", getattr(import_module(f"recframe.{path}"), name))
+        if "KIND" in vars(base):
+            return cast("type[Kind]", vars(base)["KIND"])
+    return None
+
+
+def _is_loaded(frame_class: str) -> bool:
+    """Whether the library of an engine's frames is loaded, as it is where there is one."""
+    return frame_class.rpartition(".")[0] in sys.modules
+
+
+def _made_a_frame(thing: Any) -> str:
+    """Return how something else becomes a frame, where that is known."""
+    library, kind = type(thing).__module__.partition(".")[0], type(thing).__name__
+    if _is_stream(thing):
+        return str(Either(": rf.rec(frame) reads it"))
+    known = {
+        "recframe": ", not what recframe makes of it",
+        "NamedFrame": str(Either(", and name its columns in the call: rf.rec(frame, user='...')")),
+        "pyarrow": ": one column of a table is none",
+        "Column": ": one column of a table is none",
+        "Series": ": series.reset_index()" if library == "pandas" else ": series.to_frame()",
+        "str": ", not a path: pl.scan_parquet(path), pl.scan_csv(path)",
+    }
+    if _is_loaded(OF_ENGINES[0]):
+        known["str"] += ", or a table's name: spark.table(name)"
+    rows = ": spark.createDataFrame(rdd, ['user', 'item', 'rank'])"
+    known |= dict.fromkeys(("RDD", "PipelinedRDD"), rows)
+    columns = ", with columns of users, items and ranks or scores: pl.DataFrame({...})"
+    known |= dict.fromkeys(("list", "dict", "ndarray"), columns)
+    if "Group" in kind:
+        return ": the one that was grouped, with the groups as by='...'"
+    return known.get(kind) or known.get(library, "")

@@ -12,8 +12,7 @@ import polars as pl
 from recframe.errors import ColumnError, RecframeError, kind_of, shown, warn
 from recframe.frames.dtypes import common, in_frames
 from recframe.frames.hints import ROLES, Either
-from recframe.frames.kinds.kind import Kind, Named, Names, Taken, is_number
-from recframe.frames.kinds.lookup import in_memory, kind_for
+from recframe.frames.kinds.kind import Kind, Named, Names, Taken, in_memory, is_number, kind_for
 from recframe.frames.options import Context, is_side
 
 

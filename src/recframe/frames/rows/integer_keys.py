@@ -11,8 +11,6 @@ from typing import Any, Literal
 
 import polars as pl
 
-from recframe.frames.collecting import IS_POLARS_1
-
 # Polars 2 can read the bits of a number as another type of the same size.
 READS_BITS = "dtype" in inspect.signature(pl.Expr.reinterpret).parameters
 
@@ -36,31 +34,6 @@ def repeated(rows: pl.LazyFrame, number: pl.Expr) -> pl.LazyFrame:
     """Return, as `number`, the numbers of rows that another row has too: once less than there are such rows, and in order."""
     numbers = in_order(rows.select(number=number), "number")
     return numbers.filter(pl.col("number") == pl.col("number").shift())
-
-
-def alike_as_one(
-    rows: pl.LazyFrame,
-    keys: Sequence[str],
-    schema: Mapping[str, pl.DataType],
-    values: Sequence[pl.Expr],
-    *,
-    few: bool,
-) -> pl.LazyFrame:
-    """Return distinct keys with aggregated values, such as the highest gain.
-
-    NOTE: to group rows takes three times as long as to sort a number for the keys of each, and leaves no order to sorts
-    that follow; so those alone are grouped whose number repeats, of which there are seldom any. What is read twice is
-    cached, since Polars shares no part of a plan inside another that is shared. `few` rows take less time than the steps.
-    """
-    if few or IS_POLARS_1:  # which takes all columns of all rows from a file into a cache
-        return rows.group_by(keys).agg(values)
-    number = pl.col("key")
-    rows = rows.with_columns(key_hash([*map(pl.col, keys)], schema).alias("key")).cache()
-    numbers = rows.select(number).sort(number)
-    repeated = numbers.filter(number == number.shift()).unique().cache()
-    alike = rows.join(repeated, on=number, how="semi").group_by(keys).agg(values)
-    others = rows.join(repeated, on=number, how="anti").drop("key")
-    return pl.concat([others, alike], how="diagonal")
 
 
 def fits_64_bits(key: pl.Series, gain: pl.Series) -> bool:

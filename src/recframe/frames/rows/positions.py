@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from recframe.frames.rows.integer_keys import READS_BITS, SMALL_INTEGERS
+from recframe.frames.rows.joins import Frame
 
 
 def by_item(schema: Mapping[str, pl.DataType], keys: Sequence[str] = ()) -> list[pl.Expr]:
@@ -26,8 +27,7 @@ def with_places(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     NOTE: positions from the running maximum of the first rows' numbers cost a tenth of a window over the lists.
     """
     row = pl.col("start")
-    changes = [pl.col(key).ne_missing(pl.col(key).shift()) for key in keys]
-    first = changes[0] if len(keys) == 1 else pl.any_horizontal(changes)
+    first = changes(keys[0]) if len(keys) == 1 else pl.any_horizontal(map(changes, keys))
     rows = rows.with_row_index("start").with_columns(row.cast(pl.Int64))
     rows = rows.with_columns(place=row, start=pl.when(first).then(row).otherwise(0).cum_max())
     return rows.with_columns(place=pl.col("place") - row + 1)
@@ -86,3 +86,16 @@ def sorted_by_rank(
         return rows.sort(*keys, rank)
     height = pl.col(rank).reinterpret(dtype=pl.Int64)
     return rows.sort(pl.col(keys[0]).cast(pl.Int128) * 2**64 + height)
+
+
+def changes(key: str) -> pl.Expr:
+    """Return whether a row has another key than the one before, as the first row has unless it has none."""
+    return pl.col(key).ne_missing(pl.col(key).shift())
+
+
+def heads(rows: Frame, key: str = "user", *also: str) -> Frame:
+    """Return the keys at which runs of equal keys start.
+
+    Rows without a key stay, since the first of all follows none.
+    """
+    return rows.select(key, *also).filter(changes(key) | pl.col(key).is_null())

@@ -17,6 +17,7 @@ from recframe.frames.rows.integer_keys import (
     with_hash,
 )
 from recframe.frames.rows.joins import distinct_names
+from recframe.frames.rows.positions import changes
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 Id = Literal["user", "item"]
@@ -37,14 +38,6 @@ def whole_numbers(ids: pl.Series) -> pl.Series | None:
         return ids.to_physical()
     highest: Any = ids.max() if ids.dtype == pl.UInt64 else None
     return ids.cast(pl.Int64) if highest is not None and highest < 2**63 else None
-
-
-def heads(rows: Frame, key: str = "user", *also: str) -> Frame:
-    """Return the keys at which runs of equal keys start.
-
-    Rows without a key stay, since the first of all follows none.
-    """
-    return rows.select(key, *also).filter(_changes(key) | pl.col(key).is_null())
 
 
 def marked_sorted(rows: pl.DataFrame, key: str) -> pl.DataFrame:
@@ -90,9 +83,9 @@ def constant_of(key: Id, rows: pl.DataFrame) -> pl.DataFrame | None:
     """Return distinct users or items with the other columns' constant values; None if one varies."""
     if len(rows) > _A_LOOK and constant_of(key, rows.head(_A_LOOK)) is None:
         return None
-    n_runs = rows.select(_changes(key).sum()).item()
+    n_runs = rows.select(changes(key).sum()).item()
     if n_runs <= len(rows) // 2:
-        changed = rows.select(pl.any_horizontal(*map(_changes, rows.columns)).arg_true())
+        changed = rows.select(pl.any_horizontal(*map(changes, rows.columns)).arg_true())
         if len(changed) > n_runs:
             return None
         found = rows[changed.to_series()]
@@ -115,11 +108,6 @@ def constant_of(key: Id, rows: pl.DataFrame) -> pl.DataFrame | None:
 def _once(rows: pl.DataFrame, key: Id) -> pl.DataFrame | None:
     """Return rows of which no two are alike, if no two are of one user or item either."""
     return rows if rows[key].n_unique() == len(rows) else None
-
-
-def _changes(key: str) -> pl.Expr:
-    """Return whether a row has another key than the one before, as the first row has unless it has none."""
-    return pl.col(key).ne_missing(pl.col(key).shift(1))
 
 
 def a_row_of_each(ids: pl.Series, most: int) -> pl.Series | None:
