@@ -17,8 +17,7 @@ from recframe.frames.rows.exact_sums import ExactSums, of_few
 from recframe.frames.rows.joins import Frame, aggregate, joined
 from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
-from recframe.ranking.judged import Judged
-from recframe.ranking.relevance import is_rank
+from recframe.ranking.judged import Judged, is_rank
 
 MODEL, TRAINING = "model", "training"
 N_TRAININGS, SPREAD_OF_TRAININGS = "trainings", "between trainings"
