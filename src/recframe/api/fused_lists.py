@@ -16,8 +16,8 @@ from recframe.frames.kinds.several_models import Models, held
 from recframe.frames.options import Context, plain_number
 from recframe.frames.roles import Side, check_dtypes, order_of
 from recframe.metrics.language.definition import cutoff
+from recframe.ranking.data_checks import WITHOUT_MODEL
 from recframe.ranking.fusion import OF_RANKS, By, Fusion, Normalize
-from recframe.ranking.relevance import WITHOUT_MODEL
 from recframe.statistics.options import one_of
 
 __all__ = ["fuse"]

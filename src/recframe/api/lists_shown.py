@@ -24,8 +24,7 @@ from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
 from recframe.ranking.data_checks import as_frame
-from recframe.ranking.judged import judge
-from recframe.ranking.relevance import is_relevant_row
+from recframe.ranking.judged import is_relevant_row, judge
 from recframe.statistics import options
 
 PLACE, HIT = "place", "hit"

@@ -12,8 +12,8 @@ from recframe.audit.data import HARDLY, ROWS, TEXT, Data, item, n_rows, user
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import NAMED, Either, bind, text
 from recframe.frames.rows.joins import beside_one_another
-from recframe.ranking.judged import PAIR
-from recframe.ranking.relevance import lacks_model, may_lack_models
+from recframe.ranking.data_checks import may_lack_models
+from recframe.ranking.judged import PAIR, lacks_model
 
 
 @check("error", "the row is ignored", "drop the row, or find out why its id is missing")

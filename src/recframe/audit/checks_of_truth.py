@@ -16,8 +16,7 @@ from recframe.frames.kinds.kind import at_hand
 from recframe.frames.roles import Side, has_relevance
 from recframe.frames.rows.joins import aggregate, beside_one_another, joined
 from recframe.frames.segments import Segment
-from recframe.ranking.judged import PAIR
-from recframe.ranking.relevance import is_relevant_row
+from recframe.ranking.judged import PAIR, is_relevant_row
 
 EACH_ROW = bind(relevance="False")
 

@@ -23,7 +23,7 @@ from recframe.frames.options import Context
 from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.data_checks import FEW_ROWS, OF_SOME_USERS
-from recframe.ranking.relevance import is_rank, is_relevant
+from recframe.ranking.judged import is_rank, is_relevant
 
 user, item, rank, relevance = (pl.col(name) for name in ("user", "item", "rank", "relevance"))
 n_rows, value = pl.col("rows"), pl.col("value")

@@ -24,9 +24,8 @@ from recframe.frames.options import FOLD
 from recframe.frames.rows.joins import aggregate, of_few
 from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
-from recframe.ranking.judged import judge
+from recframe.ranking.judged import judge, rows_of_models
 from recframe.ranking.known import models_of
-from recframe.ranking.relevance import rows_of_models
 
 CUT = ("lists", "truth", "users", "items", "train", "reference")
 """The frames that a fold has its own rows of, where they have the column."""

@@ -128,10 +128,6 @@ class Recorder:
         read = bool(self.asked & RELEVANT or self.values_of(RELEVANT))
         return read and not others and self.asked <= of_relevant
 
-    def reads_hits(self) -> bool:
-        """Whether a word needs columns of hits, not only of listed and relevant rows."""
-        return bool(self.windows) or not self.read <= {*LISTED, *RELEVANT}
-
     def reads_lists(self) -> bool:
         """Whether a word needs more than the hits and the relevant rows."""
         others = {

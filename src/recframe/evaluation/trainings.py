@@ -16,8 +16,7 @@ from recframe.frames.options import Context
 from recframe.frames.rows.joins import ExactSums, Frame, aggregate, joined, of_few
 from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
-from recframe.ranking.judged import Judged
-from recframe.ranking.relevance import is_rank
+from recframe.ranking.judged import Judged, is_rank
 
 MODEL, TRAINING = "model", "training"
 N_TRAININGS, SPREAD_OF_TRAININGS = "trainings", "between trainings"

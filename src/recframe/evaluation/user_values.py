@@ -231,7 +231,6 @@ def known_for(
     reads = known.Reads(
         k=deepest,
         whole_lists=bool(words.read & WHOLE),
-        hits=words.reads_hits(),
         listed=bool(words.read & LISTED),
         first=bool(words.read & side_rows.CUT),
         by_number=not (words.reads_lists() or words.worths),

@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from math import inf, isqrt
 
 import polars as pl
 
 from recframe.errors import RecframeError, fails_whole_if
 from recframe.frames.collecting import LARGE, run_by_size
-from recframe.frames.hints import FrameOf, Given, bind
+from recframe.frames.hints import Either, FrameOf, Given, bind, text
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import FOLD, OF_LISTS
 from recframe.frames.roles import names_trainings, unbound_labels
-from recframe.frames.rows.joins import beside_one_another
 from recframe.frames.segments import Segment
-from recframe.ranking.judged import PAIR, Judged
-from recframe.ranking.relevance import (
-    INFINITE_RELEVANCE,
-    RANK_BELOW_1,
-    STEEP_RELEVANCE,
-    STEEPEST,
-    WITHOUT_MODEL,
-    lacks_model,
-    may_lack_models,
-    named_models,
-)
+from recframe.ranking.judged import PAIR, Judged, lacks_model, named_models
 
+RANK_BELOW_1 = text(
+    "a rank is below 1, but ranks start at 1; if they count from 0, add 1 to them",
+    Either(
+        ": frame.with_columns(pl.col('rank') + 1), or pandas_frame['rank'] += 1", " in the file"
+    ),
+)
+WITHOUT_MODEL = (
+    "a ranked row has no model: the column {!r} is null or NaN there; "
+    "give each ranked row the name of its model, or drop it"
+)
+INFINITE_RELEVANCE = "a relevance is infinite; replace it with the highest grade"
+STEEP_RELEVANCE = (
+    "a relevance is above 1000, too steep for gain='exp' (2^relevance - 1); write gain='linear'"
+)
+STEEPEST = 1000
 FIRST_INEXACT = 2.0**53
 FLOAT_IDS = "{} has ids that are floats from 2^53 up, where two ids may have become one; read the column as integers or text"
 TOO_MANY = 1.25
@@ -64,46 +68,42 @@ def after_checks(
     NOTE: the checks stand before the rows, as rows of a column of numbers that are filtered out again. Joined with the rows
     they would not run where there are none, as in a part of the users that has no user.
     """
-    checks = [
-        check.rename({"check": f"check {place}"})
-        for place, check in enumerate(_checks(judged, steep=steep))
-    ]
+    checks = _checks(judged, steep=steep)
     if not checks:
         return rows
-    passed = beside_one_another(checks).select(
-        pl.sum_horizontal(pl.all()).cast(dtype).alias(number)
-    )
+    passed = pl.concat(checks).select(pl.col("check").cast(dtype).alias(number))
     return pl.concat([passed.filter(pl.col(number) != 0), rows], how="diagonal")
 
 
-def _checks(judged: Judged, *, steep: bool) -> Iterator[pl.LazyFrame]:
-    """Give one-row frames that fail when the plan runs, for errors that no schema shows."""
-    inputs, rank, highest = (
-        judged.inputs,
-        pl.col("rank"),
-        pl.col("relevance").cast(pl.Float64).max(),
-    )
-    source, is_checked = inputs.identified("truth"), judged.known.checked
+def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
+    """Return one-row frames that fail when the plan runs, for errors that no schema shows."""
+    inputs, rank, is_checked = judged.inputs, pl.col("rank"), judged.known.checked
+    highest = pl.col("relevance").cast(pl.Float64).max()
     # the audit's errors have what is looked at here among them
     looks = not (is_checked or judged.context.strict)
-    if looks and may_lack_models(inputs):
-        # first: where some rows have no model, others would say that there are too few
-        yield _of_models(inputs)
-    yield from inputs.checks
-    yield from _of_float_ids(inputs)
+    # first: where some rows have no model, others would say that there are too few
+    checks = [_of_models(inputs)] if looks and may_lack_models(inputs) else []
+    checks += [*inputs.checks, *_of_float_ids(inputs)]
+    source = inputs.identified("truth")
     if steep:
-        yield source.select(check=fails_whole_if(highest > STEEPEST, STEEP_RELEVANCE))
+        checks.append(source.select(check=fails_whole_if(highest > STEEPEST, STEEP_RELEVANCE)))
     if looks and not (inputs.scored or inputs.known.ranks_hold):
         below = rank < 1
         if inputs.schema["rank"].is_float():
-            below &= rank > -math.inf  # which is no rank
-        yield inputs.check("recommendations", below, str(RANK_BELOW_1))
+            below &= rank > -inf  # which is no rank
+        checks.append(inputs.check("recommendations", below, str(RANK_BELOW_1)))
     if looks and inputs.relevance_dtype.is_float():
-        yield source.select(check=fails_whole_if(highest == math.inf, INFINITE_RELEVANCE))
+        checks.append(source.select(check=fails_whole_if(highest == inf, INFINITE_RELEVANCE)))
     if looks or is_checked:
-        for segment in inputs.segments:
-            if segment.inside in inputs.inside("lists"):
-                yield _two_values(inputs.counted("recommendations"), segment)
+        of_lists, rows = inputs.inside("lists"), inputs.counted("recommendations")
+        checks += [_two_values(rows, one) for one in inputs.segments if one.inside in of_lists]
+    return checks
+
+
+def may_lack_models(inputs: Inputs) -> bool:
+    """Return whether a model is bound and a row of the lists may have none."""
+    lists = inputs.given.get("recommendations")
+    return bool(inputs.model) and (lists is None or lists["model"].null_count() > 0)
 
 
 def _of_models(inputs: Inputs) -> pl.LazyFrame:
@@ -116,16 +116,17 @@ def _of_models(inputs: Inputs) -> pl.LazyFrame:
     return named_models(inputs).select(check=fails_whole_if(unnamed, message))
 
 
-def _of_float_ids(inputs: Inputs) -> Iterator[pl.LazyFrame]:
-    """Give the checks of ids that are floats, which hold each whole number up to 2^53 alone."""
-    for name in ("lists", "truth", "users", "items", "train", "reference"):
-        rows = getattr(inputs, name)
-        schema = {} if rows is None or isinstance(rows, str) else rows.collect_schema()
-        for role in PAIR:
-            if role in schema and schema[role].is_float():
-                found = f"{FrameOf('recommendations' if name == 'lists' else name)}, column {inputs.context.names[role]!r}"
-                wrong = (pl.col(role).cast(pl.Float64).abs() >= FIRST_INEXACT).any()
-                yield rows.select(check=fails_whole_if(wrong, FLOAT_IDS.format(found)))
+def _of_float_ids(inputs: Inputs) -> list[pl.LazyFrame]:
+    """Return the checks of ids that are floats, which hold each whole number up to 2^53 alone."""
+    roles = [role for role in PAIR if inputs.schema[role].is_float()]
+    frames = {"recommendations": inputs.lists, "truth": inputs.truth, "train": inputs.train}
+    checks = []
+    for name, role in product(frames, roles):
+        if (rows := frames[name]) is not None:
+            wrong = (pl.col(role).cast(pl.Float64).abs() >= FIRST_INEXACT).any()
+            column = f"{FrameOf(name)}, column {inputs.context.names[role]!r}"
+            checks.append(rows.select(check=fails_whole_if(wrong, FLOAT_IDS.format(column))))
+    return checks
 
 
 def _two_values(frame: pl.LazyFrame, segment: Segment) -> pl.LazyFrame:

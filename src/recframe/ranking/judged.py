@@ -1,4 +1,4 @@
-"""The judged frame: universe, duplicates, nulls and unranked rows."""
+"""The judged frame: relevant rows, hits, rows of the lists, and the users that count."""
 
 from __future__ import annotations
 
@@ -10,21 +10,87 @@ from typing import Literal
 import polars as pl
 
 from recframe.frames.inputs import Inputs, check_is_one_fold
-from recframe.frames.options import Context, Sharing
 from recframe.frames.rows.integer_keys import SMALL_INTEGERS, joined_as_numbers
 from recframe.frames.rows.joins import alike_as_one, at_best_rank, distinct_names
-from recframe.ranking.relevance import (
-    as_number,
-    best_rank,
-    gain_of,
-    is_rank,
-    is_relevant_row,
-    rows_of_models,
-)
 from recframe.ranking.scores import Scored, in_order_given, scored
 
 PAIR = ["user", "item"]
 Universe = Literal["truth", "recs", "both", "all", "rows"]
+
+
+# Rows that are relevant, ranked, or of a model
+
+
+def is_relevant(
+    relevance: pl.Expr,
+    at_least: float | Literal["any"] | None = None,
+    dtype: pl.DataType | None = None,
+) -> pl.Expr:
+    """Return whether a relevance counts as relevant: above 0, from `at_least` up, or any; null and NaN never do.
+
+    With the dtype known, the condition is the plain one that a scan can evaluate.
+    """
+    if dtype is not None and dtype.is_integer() and at_least is None:
+        return relevance > 0
+    # A threshold is compared in the column's own precision: 0.7 as Float32 is at least 0.7.
+    value = relevance if dtype is not None and dtype.is_float() else relevance.cast(pl.Float64)
+    if at_least == "any":
+        return value.is_not_nan().fill_null(value=False)
+    return (value > 0 if at_least is None else value >= at_least) & value.is_not_nan()
+
+
+def is_relevant_row(inputs: Inputs) -> pl.Expr:
+    """Return whether a row of the frame that has the relevance is relevant."""
+    return is_relevant(pl.col("relevance"), inputs.context.min_relevance, inputs.relevance_dtype)
+
+
+def is_rank(rank: pl.Expr, dtype: pl.DataType | None = None) -> pl.Expr:
+    """Return whether a rank puts its item into the list; null, NaN and infinite ranks do not."""
+    if dtype is not None and dtype.is_integer():
+        return rank.is_not_null()
+    return rank.is_not_null() & rank.cast(pl.Float64).is_finite()
+
+
+def as_number(name: str, dtype: pl.DataType) -> pl.Expr:
+    """Return a column as Int64 where that holds all its values, else as Float64."""
+    wide = pl.Int64 if dtype in SMALL_INTEGERS else pl.Float64
+    return pl.col(name) if dtype == wide else pl.col(name).cast(wide)
+
+
+def best_rank(relevant: pl.Expr) -> pl.Expr:
+    """Return an item's best rank: that of its relevant rows, or if none of these has one, that of all its rows."""
+    rank = pl.col("rank")
+    return rank.filter(relevant).min().fill_null(rank.min())
+
+
+def lacks_model(inputs: Inputs) -> pl.Expr:
+    """Return whether a ranked list row has no model; each row with a score is ranked."""
+    unnamed = pl.col("model").is_null()
+    return unnamed if inputs.scored else unnamed & is_rank(pl.col("rank"), inputs.schema["rank"])
+
+
+def rows_of_models(inputs: Inputs) -> pl.LazyFrame:
+    """Return the model of each row that names one; a judged row may name none, and is then one of all models."""
+    if inputs.models is not None:
+        return inputs.models
+    named = pl.col("model").is_not_null()
+    if inputs.all_users is not None:
+        return named_models(inputs).filter(named)
+    return inputs.identified("recommendations", where=named).select("model")
+
+
+def named_models(inputs: Inputs) -> pl.LazyFrame:
+    """Return the models of all users, of whom a plan has some; null where a ranked row names none."""
+
+    def models() -> pl.LazyFrame:
+        wanted = pl.col("model").is_not_null() | lacks_model(inputs)
+        return inputs.identified("recommendations", where=wanted).select("model").unique()
+
+    of_lists = ("models", inputs.schema["model"], inputs.context.without)
+    return inputs.added(of_lists, models, ["model"])
+
+
+# The judged frame
 
 
 @dataclass(frozen=True)
@@ -35,20 +101,18 @@ class Known:
     """Relevant rows, each item of a list once; of a truth each pair of a user and an item."""
     packs: bool = False
     """Whether both ids of a relevant pair fit into one 64-bit integer."""
-    names: pl.LazyFrame | None = None
-    """Keys by number, where a number stands for them in the relevant rows and the hits."""
-    hits: pl.LazyFrame | None = None
-    """Hits up to the largest k, for separate lists and truth."""
     in_order: bool = False
     """Whether hits are sorted by list and rank, each item of a list once, with ranks at least 1 apart."""
+    names: pl.LazyFrame | None = None
+    """Users and segments by number, where a number stands for both in the relevant rows and the hits."""
+    hits: pl.LazyFrame | None = None
+    """Hits up to the largest k of lists and truth, where a number stands for users and segments."""
     users: pl.LazyFrame | None = None
     """Distinct users, where segments do not cut rows."""
     n_users: pl.LazyFrame | None = None
     """Numbers of users by segment, if all segments are columns of rows, or all are columns of items."""
     listed: pl.LazyFrame | None = None
-    """Rows of the lists up to the largest k with the highest relevance that the truth has of their pairs."""
-    once: bool = False
-    """Whether items are unique per list, among rows up to the largest k and rows with a relevance."""
+    """Rows of the lists up to the largest k, each item once, with the highest relevance; of a judged frame all judged rows."""
     first: pl.LazyFrame | None = None
     """Top-k rows of the universe's users, items unique per list."""
     scores: Scored | None = None
@@ -62,33 +126,28 @@ class Known:
 def judge(inputs: Inputs, models: pl.LazyFrame | None = None, known: Known | None = None) -> Judged:
     """Join the recommendations with the truth; `models` are those that one part of the users may lack."""
     check_is_one_fold(inputs)
-    known = known or Known()
-    lists = in_order_given(inputs.identified("recommendations"), inputs.context.ties)
+    lists, known = inputs.identified("recommendations"), known or Known()
     if inputs.truth is None and not (inputs.model or inputs.scored):
         return Judged(inputs, lists, known=known)
-    truth, shared = inputs.identified("truth"), inputs.inside("rows")
+    ties, of_both = inputs.context.ties, inputs.inside("rows")
+    lists = in_order_given(lists, ties) if inputs.scored else lists
+    truth = inputs.identified("truth")
     # all models share one truth: what the frame says of any of them
     if inputs.truth is None:
-        truth = truth.select(*shared, *PAIR, "relevance")
+        truth = truth.select(*of_both, *PAIR, "relevance")
     truth = truth.filter(pl.col("relevance").is_not_null())
-    if inputs.ranks_by_gain and inputs.inside("truth"):
-        shared = inputs.row_keys
-        lists = _in_parts_of(truth, lists, shared)
+    if inputs.inside("truth"):
+        # lists stay whole where the truth alone has a column: there is one for each part of the truth
+        parts = truth.select(*inputs.row_keys, "user").unique()
+        lists = lists.join(parts, on=[*of_both, "user"], nulls_equal=True)
     if inputs.model and models is None:
         models = rows_of_models(inputs).unique()
-    keys = [*shared, *inputs.model, "user"]
-    scores = scored(lists, keys, inputs.context.ties) if inputs.scored else None
-    return Judged(inputs, lists, truth, models, scores, tuple(shared), known)
+    keys = [*inputs.row_keys, *inputs.model, "user"]
+    scores = scored(lists, keys, ties) if inputs.scored else None
+    return Judged(inputs, lists, truth, models, scores, known)
 
 
-def _in_parts_of(truth: pl.LazyFrame, lists: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
-    """Return rows of the lists once for each part of the truth that has their user; `names` are the parts' columns."""
-    parts = truth.select(*names, "user").unique()
-    shared = [name for name in names if name in lists.collect_schema()]
-    return lists.join(parts, on=[*shared, "user"], nulls_equal=True)
-
-
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Judged:
     """Judged data: hits, relevant, non-relevant and listed rows, and users.
 
@@ -102,77 +161,36 @@ class Judged:
     models: pl.LazyFrame | None = None
     given_scores: Scored | None = None
     """Lists ranked by score, if ranks come from scores."""
-    shared: tuple[str, ...] = ()
-    """Segments that both lists and truth have as columns: pairs are joined within them."""
     known: Known = field(default_factory=Known)
 
-    @cached_property
-    def context(self) -> Context:
-        """The options bound by `rec(...)`."""
-        return self.inputs.context
-
-    @cached_property
-    def sharing(self) -> Sharing | None:
-        """The tie policy under which tied items share ranks; None otherwise."""
-        return self.inputs.sharing
-
-    @cached_property
-    def scores(self) -> Scored | None:
-        """Lists ranked by score, with what is known of them."""
-        return self.known.scores or self.given_scores
-
-    # Keys
-
-    @cached_property
-    def model(self) -> list[str]:
-        """The model as a key, where one is bound."""
-        return self.inputs.model
-
-    @cached_property
-    def rows(self) -> list[str]:
-        """The segments that cut the users' rows into parts, as keys: columns of rows, of their items, or the item itself."""
-        return [*self.of_rows, *self.inputs.item_keys]
-
-    @cached_property
-    def of_rows(self) -> list[str]:
-        """The row segments that are columns of the lists, of the truth, or of both."""
-        return self.inputs.row_keys
-
-    @cached_property
-    def user_keys(self) -> list[str]:
-        """The keys of a user in a segment, on which the universe is decided."""
-        return [*self.rows, "user"]
-
-    @cached_property
-    def list_keys(self) -> list[str]:
-        """The keys of a list."""
-        keys = [key for key in (*self.rows, *self.model) if key not in self._numbered]
-        return [*keys, self.key]
-
-    @cached_property
-    def key(self) -> str:
-        """The key of users' lists: the user, or a number for user and segments."""
-        return "number" if self._numbered else "user"
-
-    @property
-    def key_dtype(self) -> pl.DataType:
-        """The dtype of the last key of a list."""
-        return pl.Int64() if self._numbered else self.schema["user"]
-
-    @cached_property
-    def _numbered(self) -> list[str]:
-        """The key columns that the number of a list replaces."""
-        names = [] if self.known.names is None else self.known.names.collect_schema()
-        return [name for name in names if name != "number"]
+    def __post_init__(self) -> None:
+        """Set the options, the keys and the conditions that the rows are made with."""
+        inputs, known = self.inputs, self.known
+        self.context, self.sharing, self.schema = inputs.context, inputs.sharing, inputs.schema
+        self.scores = known.scores or self.given_scores
+        # "rows" is every user of a judged frame
+        is_judged = inputs.truth is None
+        self.universe: Universe = self.context.universe or ("rows" if is_judged else "truth")
+        self._adds_users = self.universe == "all" and inputs.users is not None
+        # segments that are columns of lists or truth, and those with properties of items, or the item itself
+        self.model, self.of_rows = inputs.model, inputs.row_keys
+        self.rows = [*self.of_rows, *inputs.item_keys]
+        self.user_keys = [*self.rows, "user"]
+        numbered = known.names is not None
+        self.list_keys = [*([] if numbered else self.rows), *self.model]
+        self.list_keys.append("number" if numbered else "user")
+        self.key_dtype: pl.DataType = pl.Int64() if numbered else self.schema["user"]
+        rank, dtype = pl.col("rank"), pl.Int64() if self.scores else self.schema["rank"]
+        self.whole_ranks = dtype in SMALL_INTEGERS
+        self._ranked = is_rank(rank, dtype)
+        number = as_number("rank", dtype)
+        self._rank = number if dtype.is_integer() else pl.when(self._ranked).then(number)
+        self._tied = ["tied"] * (self.sharing == "expected")
 
     def named(self, lists: pl.LazyFrame) -> pl.LazyFrame:
-        """Return lists with the keys that their numbers replace."""
+        """Return lists with the users and segments that a number stands for."""
         names = self.known.names
         return lists if names is None else lists.join(names, on="number", how="left")
-
-    def in_segments(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows of items with the segments that are properties of these."""
-        return self.inputs.attach(rows, "items")
 
     def for_each_model(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows of the truth once for each model; as they are where there are none, or where the rows have theirs."""
@@ -180,44 +198,29 @@ class Judged:
             return rows
         return rows.join(self.models, how="cross")
 
+    def up_to(self, k: int | None) -> pl.Expr:
+        """Return whether a row of the lists has a rank up to k."""
+        return self._ranked if k is None else self._ranked & (pl.col("rank") <= k)
+
     # Which users count
 
     @cached_property
-    def universe(self) -> Universe:
-        """The universe of users; "rows" is every user of a judged frame."""
-        return self.context.universe or ("rows" if self.inputs.truth is None else "truth")
-
-    @property
-    def _ranked_rows(self) -> pl.LazyFrame:
-        """The rows of the lists with a rank, in the parts of the truth."""
-        if self.scores:
-            rows = self.lists
-        elif self.truth is None or self._parted:
-            rows = self.lists.filter(self._ranked)
-        else:  # a plan of two frames reads them by a scan of their own
-            rows = self.inputs.identified("recommendations", where=self._ranked)
-        return self._in_parts(rows)
-
-    @property
-    def _judged_rows(self) -> pl.LazyFrame:
-        """The rows with a relevance."""
-        if self.truth is not None:
-            return self.truth
-        return self.lists.filter(pl.col("relevance").is_not_null())
-
-    @property
-    def judged_users(self) -> pl.LazyFrame:
-        """The users with a judged row, in each segment that has one, with repetitions."""
-        return self._users_of(self._judged_rows)
-
-    def _users_of(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return the keys of the users of rows, with repetitions."""
-        return self.in_segments(rows).select(self.user_keys)
-
-    @property
-    def _adds_users(self) -> bool:
-        """Whether users count who have no row of lists or truth."""
-        return self.universe == "all" and self.inputs.users is not None
+    def users(self) -> pl.LazyFrame:
+        """The users of the universe in each segment, with repetitions."""
+        known = self.inputs.crowd if self.universe == "rows" else None
+        known = self.known.users if self.known.users is not None else known
+        if known is not None and not self.rows:
+            return known
+        if self.universe == "both":
+            ranked = self._users_of(self._ranked_rows).unique()
+            return self.judged_users.join(ranked, on=self.user_keys, how="semi", nulls_equal=True)
+        everyone = [self._users_of(rows) for rows in self._sources_of_users()]
+        if self._adds_users and self.inputs.users is not None:
+            users = self.inputs.users.select("user").drop_nulls()
+            if self.rows:
+                users = users.join(self._parts(), how="cross").select(self.user_keys)
+            everyone.append(users)
+        return pl.concat(everyone) if len(everyone) > 1 else everyone[0]
 
     def rows_of_users(self) -> list[pl.LazyFrame] | None:
         """Return the rows that define the universe's users; None if no rows alone do."""
@@ -235,28 +238,36 @@ class Judged:
             return [self.lists]
         return [self._judged_rows, self._ranked_rows]
 
-    @cached_property
-    def users(self) -> pl.LazyFrame:
-        """The users of the universe in each segment, with repetitions."""
-        if not self.rows:
-            known = self.inputs.crowd if self.universe == "rows" else None
-            known = known if self.known.users is None else self.known.users
-            if known is not None:
-                return known
-        if self.universe == "both":
-            ranked = self._users_of(self._ranked_rows).unique()
-            return self.judged_users.join(ranked, on=self.user_keys, how="semi", nulls_equal=True)
-        everyone = [self._users_of(rows) for rows in self._sources_of_users()]
-        if self._adds_users and self.inputs.users is not None:
-            users = self.inputs.users.select("user").drop_nulls()
-            if self.rows:
-                users = users.join(self._parts(), how="cross").select(self.user_keys)
-            everyone.append(users)
-        return pl.concat(everyone) if len(everyone) > 1 else everyone[0]
+    @property
+    def judged_users(self) -> pl.LazyFrame:
+        """The users with a judged row, in each segment that has one, with repetitions."""
+        return self._users_of(self._judged_rows)
+
+    @property
+    def _judged_rows(self) -> pl.LazyFrame:
+        """The rows with a relevance."""
+        if self.truth is not None:
+            return self.truth
+        return self.lists.filter(pl.col("relevance").is_not_null())
+
+    @property
+    def _ranked_rows(self) -> pl.LazyFrame:
+        """The rows of the lists with a rank."""
+        if self.scores:
+            return self.lists
+        if self.truth is None or self.inputs.inside("truth"):
+            return self.lists.filter(self._ranked)
+        # a plan of two frames reads them by a scan of their own
+        return self.inputs.identified("recommendations", where=self._ranked)
+
+    def _users_of(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the keys of the users of rows, with repetitions."""
+        rows = self.inputs.attach(rows, "items") if self.inputs.item_keys else rows
+        return rows.select(self.user_keys)
 
     def _parts(self) -> pl.LazyFrame:
         """Return each part that a row of a frame is in, of any user: the values of the segments that cut rows."""
-        frames = [self.lists] if self.truth is None else [self._in_parts(self.lists), self.truth]
+        frames = [self.lists] if self.truth is None else [self.lists, self.truth]
         parts, of_items = [], self.inputs.item_keys
         if self.of_rows:
             parts.append(pl.concat(rows.select(self.of_rows) for rows in frames))
@@ -264,7 +275,8 @@ class Judged:
             items = [rows.select("item") for rows in frames]
             if self.inputs.items is not None:
                 items.append(self.inputs.items.select("item").drop_nulls())
-            parts.append(self.in_segments(pl.concat(items).unique()).select(of_items))
+            shown = pl.concat(items).unique()
+            parts.append(self.inputs.attach(shown, "items").select(of_items))
         first, *others = [self.inputs.of_all(rows.unique()) for rows in parts]
         return first.join(others[0], how="cross") if others else first
 
@@ -287,51 +299,50 @@ class Judged:
         if self.known.hits is not None:
             return self.known.hits.filter(self.up_to(k))
         if self.truth is None:
-            return self._keyed_pairs.filter(self.up_to(k))
-        rows, is_up_to = self.rows_to_meet(k)
-        ranked, pairs = rows.filter(is_up_to), self.pairs
+            return self._keyed(self.pairs).filter(self.up_to(k))
+        rows, pairs = self.rows_to_meet(k), self.pairs
         if self.known.packs:
-            hits = joined_as_numbers(ranked, pairs, PAIR, "inner")
+            hits = joined_as_numbers(rows, pairs, PAIR, "inner")
         else:
-            hits = ranked.join(pairs, on=[*self.shared, *PAIR], nulls_equal=bool(self.shared))
+            hits = rows.join(pairs, on=[*self.of_rows, *PAIR], nulls_equal=bool(self.of_rows))
         highest = pl.col("gain", *self._tied).max()
-        return at_best_rank(self._with_keys(hits), self.list_keys, highest)
+        return at_best_rank(self._keyed(hits), self.list_keys, highest)
 
-    def rows_to_meet(self, k: int | None) -> tuple[pl.LazyFrame, pl.Expr]:
-        """Return rows of the lists: keys, item, rank; and whether one has a rank up to k."""
-        rows = self.lists if self.scores is None else self._ranked_lists(k)
-        names = [*self.model, *self.shared, *PAIR]
-        return rows.select(*names, self._rank, *self._tied), self.up_to(k)
+    def rows_to_meet(self, k: int | None) -> pl.LazyFrame:
+        """Return the rows of the lists with a rank up to k: keys without segments of items, item, rank."""
+        names = distinct_names(*self.model, *self.of_rows, *PAIR)
+        return self._ranked_lists(k).select(*names, self._rank, *self._tied)
 
     def relevant_rows(self) -> pl.LazyFrame:
         """Return the relevant rows of the frame that has the relevance: keys, item, rank in a judged frame, gain."""
-        rank = [self._rank] * (self.truth is None)
-        return self._relevant_of_frame().select(
-            *self.of_rows, *PAIR, *rank, gain=gain_of(self.inputs)
-        )
+        is_judged = self.truth is None
+        rows = self.lists if self.truth is None else self.truth
+        gain = as_number("relevance", self.inputs.relevance_dtype)
+        if self.context.min_relevance == "any":  # a negative relevance has no gain
+            gain = pl.when(gain > 0).then(gain).otherwise(0)
+        rows = rows.filter(is_relevant_row(self.inputs))
+        return rows.select(*self.of_rows, *PAIR, *[self._rank] * is_judged, gain=gain)
 
     @cached_property
     def pairs(self) -> pl.LazyFrame:
         """The relevant rows, each item once for each user: keys without segments of items, item, rank, gain."""
-        if self.known.pairs is not None:
-            return self.known.pairs
-        rows, rank, values = self.relevant_rows(), pl.col("rank"), [pl.col("gain").max()]
-        if self.truth is None:
-            values = [rank.min(), *values]
-            if not self._rank_dtype.is_integer():
-                rows = rows.with_columns(pl.when(is_rank(rank)).then(rank))
-        schema = self.schema if self.truth is None else rows.collect_schema()
-        keys = [*self.of_rows, *PAIR]
-        return alike_as_one(rows, keys, schema, values, few=self.inputs.known.few)
+        return self._pairs if self.known.pairs is None else self.known.pairs
 
-    def _with_keys(self, pairs: pl.LazyFrame) -> pl.LazyFrame:
-        """Return pairs of users and items with all keys of the lists, which the number of a list may stand for."""
-        return pairs if {*self.rows} <= {*self._numbered} else self.in_segments(pairs)
+    @property
+    def _pairs(self) -> pl.LazyFrame:
+        values = [pl.col("rank").min()] * (self.truth is None)
+        return alike_as_one(
+            self.relevant_rows(),
+            [*self.of_rows, *PAIR],
+            self.schema,
+            [*values, pl.col("gain").max()],
+            few=self.inputs.known.few,
+        )
 
-    @cached_property
-    def _keyed_pairs(self) -> pl.LazyFrame:
-        """The relevant rows, each item of a list once, with all keys of the lists."""
-        return self._with_keys(self.pairs)
+    def _keyed(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows of items with the segments of these, if no number stands for them."""
+        of_items = self.inputs.item_keys and self.known.names is None
+        return self.inputs.attach(rows, "items") if of_items else rows
 
     def relevant(self, *also: str) -> pl.LazyFrame:
         """Return the relevant rows, one per item: keys, gain, and the item if requested."""
@@ -339,45 +350,34 @@ class Judged:
         if self.context.relevant_from == "list":
             return self.hits().select(columns)
         of_all = [name for name in columns if name not in self.model]
-        rows = self.counted(self._keyed_pairs.select(of_all), {"recs", "both"})
+        rows = self.counted(self._keyed(self.pairs).select(of_all), {"recs", "both"})
         return self.for_each_model(rows)
 
     def misses(self) -> pl.LazyFrame:
         """Return the rows judged not relevant, one for each item: keys."""
         if self.context.relevant_from == "list":
-            items = self.listed().filter("listed_judged").rename({"listed_relevant": "relevant"})
-            rows = self.counted(items.filter(~pl.col("relevant")), {"recs", "both"})
-            return rows.select(self.list_keys)
-        keys = [key for key in self.list_keys if self.truth is None or key not in self.model]
-        pair, relevant = distinct_names(*keys, "item"), is_relevant_row(self.inputs)
-        rows = self.in_segments(self._judged_rows).select(*pair, relevant=relevant)
-        if not (self.truth is None and self.known.once):
-            rows = rows.group_by(pair).agg(pl.col("relevant").any())
-        rows = self.counted(rows.filter(~pl.col("relevant")), {"recs", "both"})
+            missed = self.listed().filter("listed_judged", ~pl.col("listed_relevant"))
+            return missed.select(self.list_keys)
+        relevance, known = pl.col("relevance"), self.known.listed
+        if known is None or self.truth is not None:
+            judged = self._judged_rows.group_by(*self.of_rows, *PAIR).agg(relevance.max())
+        else:
+            judged = known.filter(relevance.is_not_null())
+        rows = self._keyed(judged.filter(~is_relevant_row(self.inputs)))
+        rows = self.counted(rows, {"recs", "both"})
         return self.for_each_model(rows).select(self.list_keys)
 
-    def _relevant_of_frame(self) -> pl.LazyFrame:
-        """Return the rows that say that an item is relevant, with all their columns."""
-        rows = self.lists if self.truth is None else self.truth
-        return rows.filter(is_relevant_row(self.inputs))
-
     def relevant_pairs(self, segments: Sequence[str]) -> pl.LazyFrame:
-        """Return each relevant pair of a user and an item once, whoever recommended it; with segments, in each of them."""
-        rows = self._relevant_of_frame()
-        rows = self.in_segments(rows) if segments else rows
-        return rows.select(*distinct_names(*segments, *PAIR)).unique()
-
-    def gains(self) -> pl.LazyFrame:
-        """Return each relevant pair of a user and an item once with its gain, in each segment of the rows."""
-        gain = gain_of(self.inputs).max()
-        return self._relevant_of_frame().group_by(*self.of_rows, *PAIR).agg(gain=gain)
+        """Return each relevant pair of a user and an item once, with its gain, whoever recommended it; in some segments."""
+        rows = self.inputs.attach(self._pairs, "items")
+        return rows.select(*distinct_names(*segments, *PAIR), "gain")
 
     def relevant_items(self) -> pl.LazyFrame:
         """Return the relevant items of each list, listed or not: keys, item; of users outside the universe too."""
-        rows = self.relevant_pairs(self.rows)
+        on = distinct_names(*self.rows, *PAIR)
+        rows = self.relevant_pairs(self.rows).select(on)
         if self.context.relevant_from == "truth":
             return self.for_each_model(rows)
-        on = distinct_names(*self.rows, *PAIR)
         return self.ranked().join(rows, on=on, how="semi", nulls_equal=True)
 
     # Rows of the lists
@@ -388,41 +388,45 @@ class Judged:
         The columns are listed_rank, listed_relevant, listed_judged, and listed_graded of a relevance that is not below 0. With
         k those alone whose rank is up to k.
         """
-        # an item that a judged frame repeats may have its best rank behind k
-        cut = k if self.truth is not None or self.known.once else None
-        rows = self.counted(self.in_segments(self._with_relevance(cut)), {"truth", "both"})
-        keys, relevance = distinct_names(*self.list_keys, "item"), pl.col("relevance")
-        items = rows.select(
-            *keys,
+        known = self.known.listed
+        rows = self._listed_once(k) if known is None else known
+        rows = self.counted(self._keyed(rows.filter(self.up_to(k))), {"truth", "both"})
+        relevance = pl.col("relevance")
+        return rows.select(
+            *distinct_names(*self.list_keys, "item"),
             *(pl.col(name).alias(f"listed_{name}") for name in self._tied),
             listed_rank=pl.col("rank").cast(pl.Float64),
             listed_relevant=is_relevant_row(self.inputs).fill_null(value=False),
             listed_judged=relevance.is_not_null(),
             listed_graded=(relevance.cast(pl.Float64) >= 0).fill_null(value=False),
         )
-        if self.known.once:
-            return items
-        rank, flags = pl.col("listed_rank"), ["listed_relevant", "listed_judged", "listed_graded"]
-        best = best_rank(rank, pl.col("listed_relevant"))
-        tied = pl.col([f"listed_{name}" for name in self._tied]).max()
-        values = [best, pl.col(flags).any(), tied]
-        items = alike_as_one(items, keys, self.schema, values, few=self.inputs.known.few)
-        return items if cut == k else items.filter(rank <= k)
 
-    def _with_relevance(self, k: int | None) -> pl.LazyFrame:
-        """Return the rows of the lists with a rank, up to k, with the highest relevance of their pairs."""
-        if self.known.listed is not None:
-            return self.known.listed.filter(self.up_to(k))
-        rows, pair = self._ranked_lists(k), [*self.of_rows, *PAIR]
+    def _listed_once(self, k: int | None) -> pl.LazyFrame:
+        """Return the rows of the lists, one for each item: keys without segments of items, item, rank, relevance."""
+        keys = distinct_names(*self.of_rows, *self.model, *PAIR)
+        rows, values = self.rows_with_relevance(k), self.values_of_repeated()
+        return alike_as_one(rows, keys, self.schema, values, few=self.inputs.known.few)
+
+    def values_of_repeated(self) -> list[pl.Expr]:
+        """Return the best rank and the highest relevance of the rows of one item."""
+        tied = [pl.col(name).max() for name in self._tied]
+        return [best_rank(is_relevant_row(self.inputs)), pl.col("relevance").max(), *tied]
+
+    def rows_with_relevance(self, k: int | None) -> pl.LazyFrame:
+        """Return the rows of the lists with a rank up to k: keys, item, rank, relevance; of a judged frame all judged rows."""
+        names = distinct_names(*self.of_rows, *self.model, *PAIR)
         if self.truth is None:
-            return rows
-        rows = self._in_parts(rows).select(*distinct_names(*pair, *self.model), "rank", *self._tied)
+            # an item that is repeated may have its best rank behind k
+            rows = self.lists.filter(self.up_to(k) | pl.col("relevance").is_not_null())
+            return rows.select(*names, self._rank, "relevance")
+        pair = [*self.of_rows, *PAIR]
         best = self.truth.group_by(pair).agg(pl.col("relevance").max())
+        rows = self.rows_to_meet(k)
         return rows.join(best, on=pair, how="left", nulls_equal=bool(self.of_rows))
 
     def ranked(self, k: int | None = None) -> pl.LazyFrame:
         """Return the rows of the lists with a rank, up to k, whether or not their users are in the universe."""
-        rows = self.in_segments(self._in_parts(self._ranked_lists(k)))
+        rows = self.inputs.attach(self._ranked_lists(k), "items")
         return rows.select(*distinct_names(*self.rows, *self.model, *PAIR), self._rank)
 
     def cut(self, k: int | None) -> pl.LazyFrame:
@@ -439,55 +443,12 @@ class Judged:
             rows = self.scores.ranked(k, lambda: self.pairs)
         return rows.filter(self.up_to(k))
 
-    @property
-    def _parted(self) -> bool:
-        """Whether list rows already carry the parts that only the truth has as columns."""
-        return len(self.shared) > len(self.inputs.inside("rows"))
-
-    def _in_parts(self, lists: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows of the lists, which stay whole where the truth alone has a column, once for each part of the truth."""
-        if self.truth is None or self._parted or not self.inputs.inside("truth"):
-            return lists
-        return _in_parts_of(self.truth, lists, self.of_rows)
-
-    def up_to(self, k: int | None) -> pl.Expr:
-        """Return whether a row of the lists has a rank up to k."""
-        return self._ranked if k is None else self._ranked & (pl.col("rank") <= k)
-
-    @cached_property
-    def _tied(self) -> list[str]:
-        return ["tied"] * (self.sharing == "expected")
-
-    @cached_property
-    def _rank(self) -> pl.Expr:
-        return pl.col("rank") if self.scores else as_number("rank", self._rank_dtype)
-
-    @cached_property
-    def _ranked(self) -> pl.Expr:
-        return is_rank(pl.col("rank"), self._rank_dtype)
-
-    @cached_property
-    def _rank_dtype(self) -> pl.DataType:
-        return pl.Int64() if self.scores else self.schema["rank"]
-
-    @cached_property
-    def whole_ranks(self) -> bool:
-        """Whether the ranks of the hits are whole numbers."""
-        return self._rank_dtype in SMALL_INTEGERS
-
-    @cached_property
-    def schema(self) -> pl.Schema:
-        """The columns of the lists and their dtypes."""
-        return self.lists.collect_schema()
-
-    # The judged frame
-
     def frame(self) -> pl.LazyFrame:
         """Return the judged frame, without segments: keys, item, rank and relevance."""
         keys, rank, relevance = [*self.model, *PAIR], pl.col("rank"), pl.col("relevance")
         if self.truth is None:
-            best = best_rank(pl.when(self._ranked).then(rank), is_relevant_row(self.inputs))
-            pairs = at_best_rank(self.lists, keys, relevance.max(), best=best)
+            rows = self.lists.with_columns(rank=pl.when(self._ranked).then(rank))
+            pairs = rows.group_by(keys).agg(self.values_of_repeated())
             return self.counted(pairs, {"truth", "recs", "both"})
         lists = self.counted(self._ranked_lists(), {"truth", "both"}).group_by(keys).agg(rank.min())
         truth = self.counted(self.truth, {"recs", "both"})

@@ -15,30 +15,17 @@ from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.distinct_counts import n_numbers_of_codes
 from recframe.frames.rows.integer_ids import integer_ids, small_codes
-from recframe.frames.rows.integer_keys import (
-    HASH,
-    SMALL_INTEGERS,
-    fits_31_bits,
-    fits_64_bits,
-    joined_as_numbers,
-    ranges_in_one_number,
-    sorted_as_numbers,
-    with_hash,
-)
-from recframe.frames.rows.joins import beside_one_another, distinct_names
+from recframe.frames.rows.integer_keys import SMALL_INTEGERS, fits_31_bits, joined_as_numbers
 from recframe.frames.rows.lookups import SPARE, lookup
 from recframe.frames.rows.positions import heads
 from recframe.frames.rows.profiling import (
-    are_distinct,
     are_in_order,
     distinct_ids,
     marked_sorted,
     may_be_among,
     merged,
-    places_where_met,
 )
-from recframe.ranking.judged import PAIR, Judged, Known
-from recframe.ranking.relevance import as_number, is_rank, is_relevant_row, rows_of_models
+from recframe.ranking.judged import PAIR, Judged, Known, as_number, is_relevant_row, rows_of_models
 
 _BLOCK = 2**17
 """Rows compared at a time, which stay in a processor's cache."""
@@ -55,7 +42,6 @@ class Reads:
     """Largest cut-off."""
     whole_lists: bool = False
     """Whether lists are read behind the cut-off too."""
-    hits: bool = False
     listed: bool = False
     first: bool = False
     """Whether the rows up to the cut-off are read."""
@@ -67,19 +53,19 @@ class Reads:
 
 def ask(judged: Judged, reads: Reads | None, collect: Ask) -> Known:
     """Return what is known of the rows that a plan reads; of the users alone where it reads no other."""
-    # pairs of two frames meet inside a segment, which takes keys of their own
-    if reads is None or (judged.truth is not None and judged.of_rows):
-        known = _of_users(judged, collect)
-    else:
-        known = _of_relevant_rows(judged, reads, collect)
+    users = None if judged.rows else _distinct_users(collect([judged.users])[0])
+    known = Known(users=users, n_users=_n_users_of_segments(judged, collect))
     if reads is None:
         return known
-    judged = replace(judged, known=known)
+    # pairs of two frames meet inside a segment, which takes keys of their own
+    if judged.truth is None or not judged.of_rows:
+        known = _with_pairs(replace(judged, known=known), reads, collect)
     # an item has one segment, so that segments of items put none into a list a second time
     if reads.listed and not judged.of_rows and "item" not in judged.rows:
-        known = _with_listed(judged, None if reads.whole_lists else reads.k, collect)
-        judged = replace(judged, known=known)
+        listed = _listed(judged, None if reads.whole_lists else reads.k, collect)
+        known = replace(known, listed=listed)
     if reads.first:
+        judged = replace(judged, known=known)
         (rows,) = collect([judged.counted(judged.ranked(reads.k), {"truth", "both"})])
         rows = merged(marked_sorted(rows, "user"), judged.list_keys, collect)
         known = replace(known, first=rows.lazy())
@@ -114,13 +100,6 @@ def ranked_with_relevance(rows: pl.DataFrame, collect: Ask) -> pl.DataFrame:
 # Users
 
 
-def _of_users(judged: Judged, collect: Ask) -> Known:
-    """Return the distinct users, or the numbers of users of segments that cut rows."""
-    if judged.rows:
-        return Known(n_users=_n_users_of_segments(judged, collect))
-    return Known(users=_distinct_users(collect([judged.users])[0]))
-
-
 def _distinct_users(rows: pl.DataFrame) -> pl.LazyFrame:
     """Return the distinct users of rows; those of a sorted column by slices of it."""
     users = marked_sorted(rows, "user")["user"]
@@ -140,7 +119,7 @@ def _n_users_of_segments(judged: Judged, collect: Ask) -> pl.LazyFrame | None:
     plans = judged.rows_of_users()
     if not columns or columns != {*judged.rows} or plans is None:
         return None
-    read = [*judged.of_rows, "user", *(["item"] if judged.inputs.item_keys else [])]
+    read = [*judged.of_rows, "user", *["item"] * bool(judged.inputs.item_keys)]
     codes = _segment_codes(judged, collect([plan.select(read) for plan in plans]), collect)
     if codes is None:
         return None
@@ -153,145 +132,47 @@ def _n_users_of_segments(judged: Judged, collect: Ask) -> pl.LazyFrame | None:
     return counts.filter(pl.col("n_users") > 0).drop("code")
 
 
-# Relevant rows and hits
+# Relevant rows
 
 
-def _of_relevant_rows(judged: Judged, reads: Reads, collect: Ask) -> Known:
-    """Return what is known of relevant rows, hits and users."""
-    by_number = reads.by_number and judged.universe not in {"recs", "both"}
-    known = _of_pairs(judged, reads, collect, by_number=by_number)
-    if judged.rows:
-        codes = _by_codes(replace(judged, known=known), reads, collect) if by_number else None
-        n_users = _n_users_of_segments(judged, collect)
-        return replace(codes or replace(known, in_order=False), n_users=n_users)
-    judged = replace(judged, known=known)
-    if not (reads.hits and _is_hashed(judged)):
+def _with_pairs(judged: Judged, reads: Reads, collect: Ask) -> Known:
+    """Return what is known with the relevant rows, each item of a list once, and the first rows of lists with scores."""
+    known, scores, keys = judged.known, judged.scores, [*judged.of_rows, "user"]
+    pairs = marked_sorted(collect([judged.relevant_rows()])[0], "user")
+    dtypes = [schema[name] for schema in (judged.schema, pairs.schema) for name in PAIR]
+    packs = {*dtypes} <= SMALL_INTEGERS and fits_31_bits(pairs, PAIR)
+    others = [name for name in ("rank", "gain") if name in pairs.columns]
+    values = [RANK.min() if name == "rank" else GAIN.max() for name in others]
+    once = marked_sorted(merged(pairs, keys, collect, values), "user")
+    in_order = len(once) == len(pairs) and collect([are_in_order(pairs, keys)])[0].item()
+    if scores is not None:
+        scores = scores.with_first_rows(collect, reads.k)
+    known = replace(known, pairs=once.lazy(), packs=packs, in_order=in_order, scores=scores)
+    if not judged.rows:
         return known
-    hits = _hits(judged, reads.k, collect)
-    in_order = collect([are_in_order(hits, judged.list_keys)])[0].item()
-    return replace(known, hits=hits.lazy(), in_order=in_order)
+    codes = None
+    if reads.by_number and judged.universe not in {"recs", "both"}:
+        codes = _by_codes(replace(judged, known=known), reads, collect)
+    return replace(known, in_order=False) if codes is None else codes
 
 
-def _of_pairs(judged: Judged, reads: Reads, collect: Ask, *, by_number: bool) -> Known:
-    """Return the relevant rows, each item of a list once, and outside of segments the users."""
-    pairs, *users = collect([judged.relevant_rows(), *([] if judged.rows else [judged.users])])
-    known = Known(users=_distinct_users(users[0]) if users else None)
-    if by_number and pairs.schema["user"] not in SMALL_INTEGERS:
-        pairs = pairs.with_columns(number=integer_ids([pairs["user"]], _FAR)[0])
-        names = heads(pairs, "number", "user").unique("number").lazy()
-        known = replace(known, names=names)
-    schemas = (judged.schema, pairs.schema)
-    are_whole = all(schema[name] in SMALL_INTEGERS for schema in schemas for name in PAIR)
-    packs = are_whole and fits_31_bits(pairs, PAIR)
-    # whole numbers that do not fit may share a hash with many
-    if judged.truth is not None and not are_whole:
-        pairs = stream(with_hash(pairs.lazy(), PAIR))
-    key = "user" if known.names is None else "number"
-    keys, pairs = [*judged.of_rows, key], marked_sorted(pairs, key)
-    once = marked_sorted(_each_once(judged, pairs, keys, collect, packs=packs), key)
-    in_order = collect([are_in_order(pairs, keys)])[0].item() and len(once) == len(pairs)
-    if judged.given_scores is not None:
-        known = replace(known, scores=judged.given_scores.with_first_rows(collect, reads.k))
-    elif by_number and not judged.rows and not in_order and "rank" in once.columns:
-        ranked = _by_rank(once, key, collect)
-        in_order = ranked is not None and collect([are_in_order(ranked, keys)])[0].item()
-        once = ranked if ranked is not None and in_order else once
-    return replace(known, pairs=once.lazy(), packs=packs, in_order=in_order)
-
-
-def _each_once(
-    judged: Judged, pairs: pl.DataFrame, keys: list[str], collect: Ask, *, packs: bool
-) -> pl.DataFrame:
-    """Return the relevant rows, each item of a list (of the truth: each pair) once, at its best rank, with its highest gain."""
-    # each model of a judged frame has the rows of all
-    repeats = judged.models is not None and judged.inputs.truth is None
-    is_sorted = pairs[keys[-1]].flags["SORTED_ASC"]
-    if judged.truth is not None and packs and (repeats or not is_sorted):
-        ordered = _in_order(pairs, [*PAIR, "gain"])
-        if ordered is not None:
-            is_last = [pl.col(name) != pl.col(name).shift(-1) for name in PAIR]
-            return collect([ordered.filter(pl.any_horizontal(is_last).fill_null(value=True))])[0]
-    values = {"gain": GAIN.max(), "rank": pl.when(is_rank(RANK)).then(RANK).min()}
-    others = [name for name in pairs.columns if name not in {*keys, "item"}]
-    return merged(pairs, keys, collect, [values.get(name, pl.col(name).first()) for name in others])
-
-
-def _in_order(rows: pl.DataFrame, keys: list[str]) -> pl.LazyFrame | None:
-    """Return some keys of rows, of which the last is the gain, in their order; None where these are no small whole numbers.
-
-    NOTE: lists that stand row by row are summed up in a third of the time of scattered ones, and this sort takes less.
-    """
-    if not fits_64_bits(rows[keys[0]], rows["gain"]):
-        return None
-    whole = rows.select(*keys[:-1], GAIN.cast(pl.Int64))
-    if ranges_in_one_number(whole, keys) is None:
-        return None
-    return sorted_as_numbers(whole, keys).with_columns(GAIN.cast(rows.schema["gain"]))
-
-
-def _by_rank(rows: pl.DataFrame, key: str, collect: Ask) -> pl.DataFrame | None:
-    """Return list, rank and gain of rows list by list, the best rank first; None where these are no small whole numbers."""
-    if not rows.schema["rank"].is_integer():
-        return None
-    last: Any = rows["rank"].max()
-    behind = 1 if last is None else last + 1
-    ordered = _in_order(rows.with_columns(RANK.fill_null(behind)), [key, "rank", "gain"])
-    if ordered is None:
-        return None
-    return marked_sorted(collect([ordered.with_columns(pl.when(behind > RANK).then(RANK))])[0], key)
-
-
-def _is_hashed(judged: Judged) -> bool:
-    """Return whether lists meet the relevant rows by the hash of both ids."""
-    return judged.truth is not None and HASH in judged.pairs.collect_schema()
-
-
-def _hits(judged: Judged, k: int | None, collect: Ask) -> pl.DataFrame:
-    """Return the hits up to k, each of a list once, at its best rank.
-
-    NOTE: short texts take four fifths of the time of a join that carries them along, long ones to depth 100 a half.
-    """
-    if judged.context.relevant_from == "list":
-        k = None  # hits of a list's own rows are its relevant ones, up to k or not
-    if _is_hashed(judged):
-        plan, is_up_to = judged.rows_to_meet(k)
-        rows, pairs = collect([plan, judged.pairs])
-        met = places_where_met(rows, is_up_to, pairs, PAIR)
-        own = pairs.select(distinct_names(judged.key, "item", "gain"))[met["other"]]
-        hits = beside_one_another([rows.drop(PAIR)[met["row"]], own, met.select("other")])
-        # each relevant row is one pair, and has one list of a model
-        if not hits.select(*judged.model, "other").is_duplicated().any():
-            return marked_sorted(hits.drop("other"), judged.key)
-    return collect([judged.hits(k)])[0]
-
-
-# Rows of the lists
-
-
-def _with_listed(judged: Judged, k: int | None, collect: Ask) -> Known:
-    """Return also whether items repeat in the lists up to k, and of two frames the rows with their relevance."""
-    known, keys = judged.known, [*judged.model, judged.key]
+def _listed(judged: Judged, k: int | None, collect: Ask) -> pl.LazyFrame:
+    """Return the rows of the lists up to k, each item once, with the highest relevance that the truth has of it."""
+    keys = [*judged.model, "user"]
     # what a list has that is not relevant is read of whole lists
     k = None if judged.context.relevant_from == "list" else k
     if judged.truth is None:
-        up_to = judged.up_to(k)
-        plan = judged.lists.filter(up_to | pl.col("relevance").is_not_null())
-        plan = plan.select(*keys, "item", rank=pl.when(up_to).then("rank"))
-    else:
-        plan, up_to = judged.rows_to_meet(k)
-        plan = plan.filter(up_to)
-    rows = marked_sorted(collect([plan])[0], "user")
-    known = replace(known, once=collect([are_distinct(rows, keys)])[0].item())
-    if judged.truth is None:
-        return known
-    (truth,) = collect([judged.truth.select(*PAIR, "relevance")])
-    truth = merged(marked_sorted(truth, "user"), ["user"], collect, [pl.col("relevance").max()])
-    dtypes = [frame.schema[name] for frame in (rows, truth) for name in PAIR]
-    if all(dtype in SMALL_INTEGERS for dtype in dtypes) and fits_31_bits(truth, PAIR):
-        listed = joined_as_numbers(rows.lazy(), truth.lazy(), PAIR, "left")
-    else:
-        listed = rows.lazy().join(truth.lazy(), on=PAIR, how="left")
-    return replace(known, listed=listed)
+        rows = marked_sorted(collect([judged.rows_with_relevance(k)])[0], "user")
+        return merged(rows, keys, collect, judged.values_of_repeated()).lazy()
+    truth = judged.truth.select(*PAIR, "relevance")
+    rows, given = collect([judged.rows_to_meet(k), truth])
+    best = [RANK.min(), pl.col("^tied$").max()]
+    rows = merged(marked_sorted(rows, "user"), keys, collect, best)
+    given = merged(marked_sorted(given, "user"), ["user"], collect, [pl.col("relevance").max()])
+    dtypes = [frame.schema[name] for frame in (rows, given) for name in PAIR]
+    if {*dtypes} <= SMALL_INTEGERS and fits_31_bits(given, PAIR):
+        return joined_as_numbers(rows.lazy(), given.lazy(), PAIR, "left")
+    return rows.lazy().join(given.lazy(), on=PAIR, how="left")
 
 
 # Segments
@@ -335,23 +216,22 @@ def _by_codes(judged: Judged, reads: Reads, collect: Ask) -> Known | None:
 
     NOTE: a user has several times as many lists as there are hits, and most of the time went into lists without one.
     """
-    known = judged.known
     codes = _segment_codes(judged, collect([judged.pairs]), collect)
     if codes is None:
         return None
     (pairs,), segments = codes
-    if known.names is None:
-        pairs = pairs.with_columns(number=integer_ids([pairs["user"]], _FAR)[0])
-    pairs = pairs.with_columns(NUMBER * len(segments) + pl.col("code").cast(pl.Int64))
+    user = integer_ids([pairs["user"]], _FAR)[0]
+    pairs = pairs.with_columns(number=user * len(segments) + pl.col("code").cast(pl.Int64))
 
-    def names(rows: pl.DataFrame) -> pl.LazyFrame:
+    def named(rows: pl.DataFrame) -> Known:
         keys = heads(rows.lazy(), "number", "code", "user")
-        return keys.join(segments.lazy(), on="code").drop("code")
+        names = keys.join(segments.lazy(), on="code").drop("code")
+        return replace(judged.known, pairs=rows.lazy(), names=names)
 
-    known = replace(known, pairs=pairs.lazy(), names=names(pairs))
-    hits = _hits(replace(judged, known=known), reads.k, collect)
+    # hits of a list's own rows are its relevant ones, up to k or not
+    k = None if judged.context.relevant_from == "list" else reads.k
+    (hits,) = collect([replace(judged, known=named(pairs)).hits(k)])
     if reads.by_hits:
         pairs = pairs.filter(may_be_among(pairs["number"], hits["number"]))
-    pairs = pairs.sort("number", maintain_order=True)
-    known = replace(known, pairs=pairs.lazy(), names=names(pairs))
+    known = named(pairs.sort("number", maintain_order=True))
     return known if judged.truth is None else replace(known, hits=hits.lazy())

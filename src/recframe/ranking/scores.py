@@ -17,8 +17,8 @@ from recframe.frames.rows.profiling import are_distinct, marked_sorted
 SCORE = pl.col("score")
 SHARING, BY_GAIN = {"expected", "last"}, {"pessimistic", "optimistic"}
 """Ties under which tied items share a rank, and ties that the truth puts in order."""
-_COMPARED = SMALL_INTEGERS | {pl.String}
-"""Dtypes of ids that compare in their sort order."""
+_NUMBERED = SMALL_INTEGERS | {pl.String}
+"""Dtypes of ids that are soon numbered."""
 # As they were given, other ids have an order of their own.
 _TEXT = (pl.Binary, pl.String, pl.Duration, pl.Struct, pl.List, pl.Array)
 _NO_LIMIT = 2**63 - 1
@@ -76,6 +76,10 @@ class Scored:
         )
         return self._placed(rows)
 
+    def _placed(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows, sorted by rank, with their ranks."""
+        return with_places(rows, self.keys).rename({"place": "rank"}).drop("score", "start")
+
     def _first_items(self, k: int) -> pl.LazyFrame:
         """Return the first rows, and all rows of the lists in which one of them repeats an item, each item once.
 
@@ -96,10 +100,6 @@ class Scored:
         best = rows.filter(SCORE.eq_missing(SCORE.max().over(pair)))
         return best.group_by(pair).agg(SCORE.max(), pl.col("row").min())
 
-    def _placed(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows, sorted by rank, with their ranks."""
-        return with_places(rows, self.keys).rename({"place": "rank"}).drop("score", "start")
-
     def _sharing(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with the ranks that tied ones share, and where these are the first ones of ties, the number of those."""
         better = SCORE.rank("min", descending=True).over(self.keys).cast(pl.Int64)
@@ -113,38 +113,28 @@ class Scored:
     def with_first_rows(self, collect: Ask, k: int | None) -> Scored:
         """Return the lists with their first rows at hand, for ranks up to k (large eager frames)."""
         (rows,) = collect([self.rows])
-        standing = self._stands(rows, collect)
-        first = marked_sorted(rows.filter(self._may_be_first(rows, k, standing=standing)), "user")
-        (once,) = collect([are_distinct(first, [*self.keys])])
+        is_plain = self.keys == ("user",) and rows.schema["user"] in _NUMBERED and len(rows) > 0
+        stands = is_plain and self.ties != "expected" and _falls(rows, collect)
+        if k is not None and stands:
+            rows = rows.filter(pl.col("user").ne_missing(pl.col("user").shift(k)))
+        elif k is not None:
+            reads_bits = is_plain and READS_BITS
+            rows = rows.filter(
+                _reaches_kth(rows, k) if reads_bits else _has_few_better(self.keys, k)
+            )
+        first = marked_sorted(rows, "user")
+        (once,) = collect([are_distinct(first, self.keys)])
         if not once.item():
             return self
-        return replace(self, first=first.lazy(), depth=k, standing=standing)
+        return replace(self, first=first.lazy(), depth=k, standing=stands)
 
-    def _stands(self, rows: pl.DataFrame, collect: Ask) -> bool:
-        """Return whether rows are sorted by user and rank; False if unsure."""
-        if self.ties in SHARING | BY_GAIN or self.keys != ("user",):
-            return False
-        ((tie, turned),) = order_of_ties(self.ties, rows.schema)
-        rows = rows.select("user", "score", tie=tie)
-        if not {rows.schema["user"], rows.schema["tie"]} <= _COMPARED:
-            return False
-        user, last = pl.col("user"), pl.col("tie")
-        follows = last < last.shift() if turned else last > last.shift()
-        worse = (SCORE.shift() > SCORE) | (SCORE.is_null() & SCORE.shift().is_not_null())
-        behind = worse.fill_null(value=False) | (SCORE.eq_missing(SCORE.shift()) & follows)
-        stands = (user > user.shift()) | ((user == user.shift()) & behind)
-        return bool(collect([rows.lazy().select(stands.all())])[0].item())
 
-    def _may_be_first(self, rows: pl.DataFrame, k: int | None, *, standing: bool) -> pl.Series:
-        """Return whether each row may be among the first k of its list."""
-        user = rows["user"]
-        if k is None:
-            return pl.Series([True]).new_from_index(0, len(rows))
-        if standing:
-            return user.ne_missing(user.shift(k))
-        if self.keys == ("user",) and user.dtype in _COMPARED and READS_BITS and len(rows):
-            return _reaches_kth(rows, k)
-        return rows.select(first=_has_few_better(self.keys, k)).to_series()
+def _falls(rows: pl.DataFrame, collect: Ask) -> bool:
+    """Return whether rows are sorted by user, and no score is missing or as high as the one above."""
+    user, above = pl.col("user"), pl.col("user").shift()
+    falls = (user > above) | ((user == above) & (SCORE.shift() > SCORE))
+    falls = falls.all() & (SCORE.null_count() == 0)
+    return bool(collect([rows.lazy().select(falls)])[0].item())
 
 
 def _has_few_better(keys: Sequence[str], k: int) -> pl.Expr:

@@ -81,14 +81,14 @@ def number(sides: Sides, of: str) -> pl.LazyFrame:
 @fact("row", "relevance")
 def gain(sides: Sides) -> pl.LazyFrame:
     """The relevance of a relevant item to a user, in a segment of rows what the truth says there."""
-    return sides.held.gains().rename({"gain": "value"})
+    return sides.held.relevant_pairs(sides.held.of_rows).rename({"gain": "value"})
 
 
 @fact("row", "relevance")
 def relevant(sides: Sides) -> pl.LazyFrame:
     """Whether an item is relevant to a user, in a segment of rows to what the truth says there."""
     found = sides.held.relevant_pairs(sides.held.of_rows)
-    return found.with_columns(value=pl.lit(value=True))
+    return found.select(pl.exclude("gain"), value=pl.lit(value=True))
 
 
 @fact("pair", "train")

@@ -59,7 +59,8 @@ def _of_catalogue(rows: Rows, groups: pl.LazyFrame) -> list[pl.LazyFrame]:
 def _of_relevant(rows: Rows, groups: pl.LazyFrame) -> list[pl.LazyFrame]:
     """Return the listed and the relevant items of each group, without the user's train items."""
     held = rows.sides.held
-    relevant = held.relevant_pairs(held.rows).join(_history(rows.sides), on=PAIR, how="anti")
+    relevant = held.relevant_pairs(held.rows).drop("gain")
+    relevant = relevant.join(_history(rows.sides), on=PAIR, how="anti")
     on = ["user", *held.rows]
     listed = joined(rows.rows, relevant, distinct_names(*on, "item"), "inner")
     possible = joined(_lists(rows), relevant, on, "inner")

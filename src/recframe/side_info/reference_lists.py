@@ -16,8 +16,7 @@ from recframe.frames.rows.joins import AS_EVER, at_best_rank, distinct_names
 from recframe.frames.rows.lookups import lookup
 from recframe.frames.rows.positions import by_item, with_places
 from recframe.frames.rows.profiling import are_in_order, marked_sorted, merged
-from recframe.ranking.judged import PAIR
-from recframe.ranking.relevance import is_rank
+from recframe.ranking.judged import PAIR, is_rank
 from recframe.ranking.scores import in_order_given, scored
 from recframe.side_info.reference_ranks import Places, up_to
 from recframe.side_info.sources import Fact, Sides, fact

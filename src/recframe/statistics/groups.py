@@ -20,8 +20,7 @@ from recframe.frames.options import FOLD
 from recframe.frames.rows.joins import aggregate, in_long_form, joined
 from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
-from recframe.ranking.judged import judge
-from recframe.ranking.relevance import rows_of_models
+from recframe.ranking.judged import judge, rows_of_models
 from recframe.side_info.aggregation_levels import Level
 from recframe.splits.hashing import hashed
 from recframe.statistics.sums import (
