@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 import frame_sizes
 from frame_kinds import KINDS, kinds_in_turn, sharp_and_thorough
 from recframe.engines import scans
-from recframe.evaluation import caching
+from recframe.evaluation import plan
 from recframe.frames import collecting
 from recframe.frames.kinds import kind as kinds_of_frame
 
@@ -64,7 +64,7 @@ def _more_than_a_few_rows_are_asked() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         for module in (collecting, kinds_of_frame):
             patched.setattr(module, "LARGE", frame_sizes.LARGE)
-        patched.setattr(caching, "MIDDLING", 0)
+        patched.setattr(plan, "MIDDLING", 0)
         yield
 
 

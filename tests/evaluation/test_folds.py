@@ -177,7 +177,7 @@ def test_large_frames_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     frames = folded(7)
     small = over_folds(frames).evaluate(*ALL, by="land")
     monkeypatch.setattr("recframe.frames.kinds.kind.LARGE", 0)
-    monkeypatch.setattr("recframe.evaluation.caching.MIDDLING", 0)
+    monkeypatch.setattr("recframe.evaluation.plan.MIDDLING", 0)
 
     assert_frame_equal(
         over_folds(frames).evaluate(*ALL, by="land"), small, rel_tol=1e-12, abs_tol=1e-12

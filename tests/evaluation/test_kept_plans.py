@@ -22,7 +22,7 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from frame_sizes import SIZE
-from recframe.evaluation import caching
+from recframe.evaluation import plan
 from recframe.frames.hints import InShell, in_words
 
 FRAME = pl.DataFrame(
@@ -37,9 +37,9 @@ COUNTRIES = pl.DataFrame({"user": [1, 2, 3], "country": ["AT", "BE", None]})
 
 @pytest.fixture(autouse=True)
 def _nothing_kept() -> Iterator[None]:
-    caching._kept.clear()
+    plan._kept.clear()
     yield
-    caching._kept.clear()
+    plan._kept.clear()
 
 
 def answer(ask: Callable[[], Any]) -> tuple[Any, list[str]]:
@@ -55,7 +55,7 @@ def answer(ask: Callable[[], Any]) -> tuple[Any, list[str]]:
 
 def made_anew(ask: Callable[[], Any]) -> tuple[Any, list[str]]:
     """What it answers where no plan is kept."""
-    with mock.patch.object(caching, "_is_of_columns", return_value=False):
+    with mock.patch.object(plan, "_is_of_columns", return_value=False):
         return answer(ask)
 
 
@@ -68,7 +68,7 @@ def assert_same(found: tuple[Any, list[str]], expected: tuple[Any, list[str]]) -
 
 
 def n_kept() -> int:
-    return len(caching._kept)
+    return len(plan._kept)
 
 
 def middling(seed: int) -> dict[str, pl.DataFrame]:
@@ -113,7 +113,7 @@ def test_some_thousand_rows_have_a_kept_plan_too_and_the_answers_of_frames_that_
 
     asked = [ask(seed) for seed in (1, 2)]
     assert not n_kept()
-    with mock.patch.object(caching, "MIDDLING", 8 * SIZE):
+    with mock.patch.object(plan, "MIDDLING", 8 * SIZE):
         kept = [ask(seed) for seed in (1, 2)]
     assert n_kept() == 1
 
@@ -301,7 +301,7 @@ def test_threads_that_ask_the_same_of_other_frames_get_their_own_answers():
         found = [*pool.map(lambda place: frames[place % 4].rec.ndcg(k=2), range(400))]
 
     assert found == pytest.approx(expected * 100, rel=1e-12)
-    assert all(not plan._filled for plan, _ in caching._kept.values())
+    assert all(not one._filled for one, _ in plan._kept.values())
 
 
 @rf.metric
@@ -320,7 +320,7 @@ def test_plans_that_depend_on_more_than_columns_are_not_kept(monkeypatch):
     items = pl.DataFrame({"item": [1, 2, 3], "price": [1, 2, 3]})
     FRAME.rec(items=items).evaluate("value(of=price)@2")
     FRAME.rec(strict=True).ndcg(k=2)
-    many = pl.Enum([str(number) for number in range(caching.FEW + 1)])
+    many = pl.Enum([str(number) for number in range(plan.FEW + 1)])
     FRAME.with_columns(pl.col("item").cast(pl.String).cast(many)).rec.ndcg(k=2)
     FRAME.lazy().rec.ndcg(k=2)
     FRAME.rec(truth=FRAME.lazy()).ndcg(k=2)

@@ -8,8 +8,7 @@ from typing import Any, Literal
 import polars as pl
 import pytest
 
-from recframe.evaluation.recorder import Recorder
-from recframe.evaluation.required_columns import needs_of
+from recframe.evaluation.required_columns import Recorder, needs_of
 from recframe.evaluation.user_values import _is_made_by_hits
 from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import Metric

@@ -16,8 +16,7 @@ from recframe.engines.scans import Scans
 from recframe.errors import NeedsAllUsersError, RecframeError, silent
 from recframe.evaluation.evaluation import Convention
 from recframe.evaluation.plan import WHOLE, Part, Plan, Step, sums_at
-from recframe.evaluation.recorder import LISTED
-from recframe.evaluation.required_columns import needs_of
+from recframe.evaluation.required_columns import LISTED, needs_of
 from recframe.frames.collecting import stream, stream_all
 from recframe.frames.hints import Given
 from recframe.frames.kinds.engine import Engine, Frames, Routed, columns_of

@@ -13,8 +13,8 @@ from recframe.api.bound_metric import By
 from recframe.audit.report import tell
 from recframe.charts.long_format import check_of_users
 from recframe.errors import ColumnError, RecframeError, shown
+from recframe.evaluation.evaluation import one_of_each
 from recframe.evaluation.segments import keys_of, numbered
-from recframe.evaluation.trainings import one_of_each
 from recframe.frames.collecting import Collect
 from recframe.frames.hints import A_FRAME_EACH, bind
 from recframe.frames.inputs import Inputs

@@ -27,7 +27,6 @@ from recframe.errors import RecframeError
 from recframe.evaluation import evaluation, trainings
 from recframe.evaluation.plan import Run
 from recframe.evaluation.segments import SUPPORT, n_keys
-from recframe.evaluation.user_values import HeldValues
 from recframe.frames.by_expressions import Made
 from recframe.frames.inputs import Inputs, read
 from recframe.frames.kinds.kind import Kind, kind_for, with_results_of_polars
@@ -59,9 +58,6 @@ class Rec(Methods[F], Answers[F]):
 
     _in_buckets: ClassVar[Callable[..., Any]]
     """Function that makes a Rec whose calls run in buckets of users."""
-
-    _held: HeldValues | None = None
-    """Users' values collected before; a re-bound Rec has none."""
 
     def __init__(self, frame: F) -> None:
         # NOTE: every `df.rec` makes one, and `hasattr` swallows an AttributeError raised here. So it stores the frame and
@@ -204,7 +200,7 @@ class Rec(Methods[F], Answers[F]):
         plan = request.with_support() if support else request.evaluated(SUPPORT if tidy else ())
         plan = long_form.tidy(plan, request.inputs, found) if tidy else plan
         told = partial(
-            tell_of_tidy if tidy else audit.tell, trainings.one_of_each(request.home), found
+            tell_of_tidy if tidy else audit.tell, evaluation.one_of_each(request.home), found
         )
         result: F = request.kind.give(plan, request.inputs.sources, told)
         return result
@@ -316,7 +312,7 @@ class Rec(Methods[F], Answers[F]):
         inputs = self._inputs(by, metrics=registry.asked([metric], k))
         asked = explanation.question(inputs, metric, profiles, k)
         made = asked.table(inputs, self._evaluated(inputs, asked.conventions))
-        home = trainings.one_of_each(under_profile.at_home(inputs))
+        home = evaluation.one_of_each(under_profile.at_home(inputs))
         told = partial(audit.tell, home, [convention.metric for convention in asked.conventions])
         result: F = self._kind.give(made, inputs.sources, told)
         rows = None if n_keys(inputs) else self._kind.rows(result)
@@ -372,7 +368,7 @@ class Rec(Methods[F], Answers[F]):
     def _in_polars(self) -> Rec[pl.DataFrame]:
         """Return the same with answers that are collected frames of Polars, whatever the kind of the frame."""
         bound: Any = self._with(self._context)
-        bound._answers, bound._held = with_results_of_polars, self._held  # noqa: SLF001  of this class
+        bound._answers = with_results_of_polars  # noqa: SLF001  of this class
         rec: Rec[pl.DataFrame] = bound
         return rec
 
@@ -403,7 +399,7 @@ class Rec(Methods[F], Answers[F]):
 
     def _run(self) -> Run:
         """Return the execution of the call's plans."""
-        return Run.of(self._kind, self._held)
+        return Run.of(self._kind)
 
     def _bound(self, metric: Metric[...]) -> BoundMetric[F]:
         return BoundMetric(self, metric)

@@ -17,13 +17,12 @@ from recframe.audit.data import Data, OfCall
 from recframe.audit.report import tell
 from recframe.errors import CallError, ColumnError, RecframeError
 from recframe.evaluation import evaluation
-from recframe.evaluation.caching import Made, planned
-from recframe.evaluation.evaluation import Convention
-from recframe.evaluation.metrics_of_users import WITH_LIST
-from recframe.evaluation.plan import Run
+from recframe.evaluation.evaluation import Convention, one_of_each
+from recframe.evaluation.plan import Made, Run, planned
 from recframe.evaluation.required_columns import is_of_segment
 from recframe.evaluation.segments import SPREAD, SUPPORT, keys_of, name_beside, support_of
-from recframe.evaluation.trainings import TRAINING, one_of_each
+from recframe.evaluation.trainings import TRAINING
+from recframe.evaluation.user_values import WITH_LIST
 from recframe.frames.collecting import Collect, stream
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import A_FRAME_EACH, Given, bind
@@ -74,7 +73,7 @@ class Request:
     @property
     def run(self) -> Run:
         """The execution of the call's plans."""
-        return Run.of(self.kind, self.rec._held)  # noqa: SLF001
+        return Run.of(self.kind)
 
     @cached_property
     def metrics(self) -> list[Metric[...]]:
@@ -139,7 +138,7 @@ class Question(Request):
         return keys_of(replace(self.inputs, segments=tuple(self.segments)), self.metrics)
 
     def planned(self, made: Made, *what: Hashable) -> pl.LazyFrame:
-        """Return a plan of the metrics without rounding; see `caching.planned`."""
+        """Return a plan of the metrics without rounding; see `plan.planned`."""
         return planned(self.home, self.conventions, self.run, made, *what, middling=FEW_ROWS)
 
     def sums(

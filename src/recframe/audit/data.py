@@ -12,8 +12,7 @@ import polars as pl
 
 from recframe.audit.split_rows import SplitRows, in_frames
 from recframe.errors import readable, short, shown_in_plan
-from recframe.evaluation.recorder import EXPECTED, HITS
-from recframe.evaluation.required_columns import needs_of
+from recframe.evaluation.required_columns import EXPECTED, HITS, needs_of
 from recframe.evaluation.trainings import is_first
 from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text

@@ -23,8 +23,8 @@ from recframe.evaluation.evaluation import (
 )
 from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import is_of_segment
-from recframe.evaluation.segments import described, keys_of, n_users_of_segments
-from recframe.evaluation.user_values import names_of, values_of_users
+from recframe.evaluation.segments import described, keys_of
+from recframe.evaluation.user_values import n_users_of_segments, names_of, values_of_users
 from recframe.frames.inputs import Inputs
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.data_checks import after_checks
@@ -112,7 +112,7 @@ def _over_folds(
     inputs: Inputs, conventions: Sequence[Convention], run: Run
 ) -> list[list[Contributions]]:
     """Return the contributions of all folds, each fold a part, whose means over (fold, user) are the values over folds."""
-    each, run = folds.in_folds(inputs, run), replace(run, held=None)
+    each = folds.in_folds(inputs, run)
     plans = zip(*(contributions(one, conventions, run) for one in each), strict=True)
     return [list(chain.from_iterable(plan)) for plan in plans]
 
@@ -154,7 +154,7 @@ def _of_users(
     inputs: Inputs, metrics: list[Metric[...]], run: Run, models: pl.LazyFrame | None
 ) -> Contributions:
     keys = [*keys_of(inputs, metrics)]
-    values = values_of_users(judge(inputs, models), metrics, keys, run.ask, run.held)
+    values = values_of_users(judge(inputs, models), metrics, keys, run.ask)
     # who is left out in one model may count in another, where the relevant rows are the lists' own
     counts_absent = inputs.context.no_relevant != "skip"
     return Contributions(

@@ -1,20 +1,22 @@
-"""Evaluation of metrics: several plans combined into one result."""
+"""Evaluation of metrics: means over users, and several plans combined into one result."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import polars as pl
 
 from recframe.errors import ColumnError, RecframeError, without_order
-from recframe.evaluation import folds, metrics_of_lists, metrics_of_users, trainings
+from recframe.evaluation import folds, metrics_of_lists, trainings
 from recframe.evaluation.metrics_of_lists import Lists
 from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import Needs, needs_of
 from recframe.evaluation.segments import (
+    SQUARE,
     TOTAL,
+    ZERO,
     N,
     columns_beside,
     described,
@@ -24,12 +26,28 @@ from recframe.evaluation.segments import (
     numbered,
     support_of,
 )
+from recframe.evaluation.user_values import (
+    bounded_names,
+    n_users_of_segments,
+    names_of,
+    sums_of_values,
+    values_of_users,
+)
 from recframe.frames.hints import Given, bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import DEFAULTS, FOLD, Context
 from recframe.frames.rows import joins
+from recframe.frames.rows.joins import ExactSums
 from recframe.metrics.language.definition import Metric, Over
+from recframe.ranking import known
+from recframe.ranking.data_checks import after_checks
+from recframe.ranking.judged import Judged, judge
 from recframe.side_info.requirements import check_needs
+
+PARTS = {N: "count", TOTAL: "sum", SQUARE: "square", ZERO: "zero"}
+"""Prefix of the column of each part behind a mean."""
+By = dict[str, str]
+"""Own names of key columns, by their names inside the plan."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +72,15 @@ class Convention:
         """The metrics whose means over users make this one, with their context."""
         return self.context, self.needs.means or (self.metric,)
 
+    def check(self, inputs: Inputs) -> None:
+        """Reject a metric over users without a side frame that it needs, or with an order of ties that it has none of."""
+        metric, needs = self.metric, self.needs
+        if needs.facts or inputs.known.rows_are_items:
+            check_needs(inputs, metric, needs.facts)
+        if needs.means and (ties := of_the_plan(self.context, inputs).ties) == "expected":
+            reason = "it is computed from several means, whose errors are correlated"
+            raise without_order(str(metric), ties, reason)
+
 
 def evaluate(
     inputs: Inputs, conventions: Sequence[Convention], run: Run, beside: Sequence[str] = ()
@@ -67,30 +94,33 @@ def evaluate(
     """
     if inputs.training:
         return _over_trainings(inputs, conventions, run, beside)
-    if beside:
+    if inputs.segments:
         _check_names(inputs, conventions, beside)
+        if inputs.folds is None:
+            check_parts_of_truth(inputs, conventions)
+            inputs = described(inputs, run.ask)
     if inputs.folds is not None:
         return _over_folds(inputs, conventions, run, beside)
-    check_parts_of_truth(inputs, conventions)
-    inputs = described(inputs, run.ask)
-    listed = [convention for convention in conventions if convention.over == "lists"]
+    listed, is_plain = [], True
+    for convention in conventions:
+        if convention.over == "lists":
+            listed.append(convention)
+        else:
+            convention.check(inputs)
+            is_plain &= not convention.needs.means and convention.context.decimals is None
     lists = _of_lists(inputs, listed, run, beside) if listed else None
+    plans = [
+        _of_users(under, metrics, run, beside)
+        for under, metrics in _plans_of_users(inputs, conventions)
+    ]
+    if is_plain and lists is None and len(plans) == 1:
+        return plans[0]
     columns: dict[str, pl.Expr] = {}
     for convention in conventions:
         if lists is not None and convention.over == "lists":
             columns |= _from_lists(convention, lists, beside)
         else:
-            columns |= _from_users(convention, inputs, beside)
-    plans = [
-        metrics_of_users.evaluate(under, metrics, run, beside)
-        for under, metrics in _plans_of_users(inputs, conventions)
-    ]
-    is_plain = all(
-        not convention.needs.means and convention.context.decimals is None
-        for convention in conventions
-    )
-    if is_plain and lists is None and len(plans) == 1:
-        return plans[0]
+            columns |= _from_users(convention, beside)
     return _joined(plans, columns, inputs, lists)
 
 
@@ -108,7 +138,7 @@ def _over_folds(
 ) -> pl.LazyFrame:
     """Return the values over all folds, means over (fold, user) or, of set metrics, over folds; by fold each fold's own."""
     names = keys_of(inputs, [convention.metric for convention in conventions])
-    each, run = folds.in_folds(inputs, run), replace(run, held=None)
+    each = folds.in_folds(inputs, run)
     if FOLD in names:
         return folds.stacked([evaluate(one, conventions, run, beside) for one in each], len(names))
     plain: dict[str, Convention] = {}
@@ -127,12 +157,20 @@ def _over_folds(
     there = pooled.collect_schema()
     columns = {name: pl.col(name).fill_null(0) for name in ("n_users", "n_lists") if name in there}
     for convention in conventions:
-        columns |= _from_users(convention, inputs, beside)
+        if convention.over == "users":
+            convention.check(inputs)
+        columns |= _from_users(convention, beside)
     pooled = pooled.sort(keys, nulls_last=True) if keys else pooled
     return pooled.select(
         *(pl.col(key).alias(name) for key, name in zip(keys, names.values(), strict=True)),
         *(column.alias(name) for name, column in columns.items()),
     )
+
+
+def one_of_each(inputs: Inputs) -> Inputs:
+    """Return inputs for checks of a model's lists: with one training of each model, and folds as parts."""
+    has_several = inputs.training or inputs.folds is not None
+    return trainings.one_of_each(inputs) if has_several else inputs
 
 
 def by_policies(
@@ -183,23 +221,16 @@ def _from_lists(one: Convention, lists: Lists, beside: Sequence[str]) -> dict[st
     return found | columns_beside(one.metric, beside, lists.beside.get(name, {}))
 
 
-def _from_users(one: Convention, inputs: Inputs, beside: Sequence[str]) -> dict[str, pl.Expr]:
+def _from_users(one: Convention, beside: Sequence[str]) -> dict[str, pl.Expr]:
     """Return the columns of a user metric, from means."""
     metric, needs, name = one.metric, one.needs, str(one.metric)
-    if needs.facts or inputs.known.rows_are_items:
-        check_needs(inputs, metric, needs.facts)
     if not needs.means:
         names = [name_beside(part, metric) for part in beside]
         found = {name: _rounded(pl.col(name), one)}
         return found | {name: pl.col(name).fill_null(0) for name in names}
-    ties = of_the_plan(one.context, inputs).ties
-    if ties == "expected":
-        raise without_order(
-            name, ties, "it is computed from several means, whose errors are correlated"
-        )
     # without a counted user there is nothing to make
-    known = [pl.col(str(mean)).is_not_null() for mean in needs.means]
-    found = {name: _rounded(pl.when(*known).then(needs.value), one)}
+    are_there = [pl.col(str(mean)).is_not_null() for mean in needs.means]
+    found = {name: _rounded(pl.when(*are_there).then(needs.value), one)}
     least = pl.min_horizontal(map(support_of, needs.means)).fill_null(0)
     return found | columns_beside(metric, beside, {N: least})
 
@@ -297,3 +328,95 @@ def _joined(
         *(pl.col(name).fill_null(0) for name in support),
         *(column.alias(name) for name, column in columns.items()),
     )
+
+
+# Means over users
+
+
+def _of_users(
+    inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, beside: Sequence[str]
+) -> pl.LazyFrame:
+    """Return one row for each segment: the `by` columns, n_users, and a column for each metric, with what is `beside`."""
+    judged = judge(inputs, run.models(inputs))
+    by = keys_of(inputs, metrics) if inputs.segments or inputs.model else {}
+    keys = list(by)
+    if "user" in keys:
+        each = values_of_users(judged, metrics, keys, run.ask).each()
+        return _values(run.added([each], keys), by, metrics, beside)
+    names = names_of(metrics)
+    spread = names if SQUARE in beside else []
+    exact = sums_of_values(names, bounded_names(metrics), spread=spread)
+    if metrics or inputs.context.no_relevant == "skip":
+        sums = values_of_users(judged, metrics, keys, run.ask).sums(exact, spread)
+    else:
+        if run.ask is not None:
+            judged = replace(judged, known=known.ask(judged, None, run.ask))
+        support = n_users_of_segments(judged, keys)
+        support = after_checks(support, judged, "n_users", pl.Int64, steep=False)
+        sums = support.select(*keys, "n_users", n_present=pl.lit(0, dtype=pl.Int64))
+    sums = run.added([sums], keys, [f"empty {name}" for name in names])
+    return _means(judged, by, sums, dict(zip(names, metrics, strict=True)), beside, exact)
+
+
+def _values(
+    each: pl.LazyFrame, by: By, metrics: Sequence[Metric[...]], beside: Sequence[str]
+) -> pl.LazyFrame:
+    """Return the users' values under their names."""
+    columns: dict[str, pl.Expr] = {}
+    for name, metric in zip(names_of(metrics), metrics, strict=True):
+        value = pl.col(name)
+        columns[str(metric)] = value
+        columns |= columns_beside(metric, beside, {N: value.is_not_null().cast(pl.Int64)})
+    return _named(each, by, columns)
+
+
+def _means(
+    judged: Judged,
+    by: By,
+    sums: pl.LazyFrame,
+    metrics: Mapping[str, Metric[...]],
+    beside: Sequence[str],
+    exact: ExactSums,
+) -> pl.LazyFrame:
+    """Return the means under their names: users without a row in the branches count with the value of an empty list."""
+    skips = judged.context.no_relevant == "skip"
+    n_users, n_present = pl.col("n_users"), pl.col("n_present").fill_null(0)
+    sums = sums.with_columns(absent=0 if skips else n_users - n_present)
+    sums = sums.with_columns(_with_absent([*metrics], exact, spreads=SQUARE in beside))
+    columns = {"n_users": n_present if skips else n_users}
+    for name, metric in metrics.items():
+        parts = {part: pl.col(f"{word} {name}") for part, word in PARTS.items()}
+        columns[str(metric)] = pl.when(parts[N] > 0).then(parts[TOTAL] / parts[N])
+        columns |= columns_beside(metric, beside, parts) if beside else {}
+    parts_of_rows = [key for key in by if key != "model"]
+    if skips and parts_of_rows:
+        # whose lists have a relevant row differs from model to model, and a part of one is one of all
+        by_model = judged.models is not None and judged.context.relevant_from == "list"
+        is_there = (n_present.max().over(parts_of_rows) if by_model else n_present) > 0
+        sums = sums.filter(is_there)
+    return _named(sums, by, columns)
+
+
+def _with_absent(names: Sequence[str], exact: ExactSums, *, spreads: bool) -> list[pl.Expr]:
+    """Return the sums and counts of values, with those of users who are absent from the branches."""
+    absent, columns = pl.col("absent"), []
+    for name in names:
+        empty = pl.col(f"empty {name}")
+        counted, summed = {"count": empty.is_not_null()}, {"sum": empty}
+        if spreads:
+            counted["zero"] = (empty == 0).fill_null(value=False)
+            summed["square"] = empty * empty
+        for part, of_empty in counted.items():
+            count = pl.col(f"{part} {name}").fill_null(0) + of_empty * absent
+            columns.append(count.cast(pl.Int64).alias(f"{part} {name}"))
+        for part, value in summed.items():
+            total = exact.total(f"{part} {name}", (value, absent))
+            columns.append(total.alias(f"{part} {name}"))
+    return columns
+
+
+def _named(rows: pl.LazyFrame, by: By, columns: dict[str, pl.Expr]) -> pl.LazyFrame:
+    """Return a result with its final column names, sorted by the keys; these may equal internal names."""
+    rows = rows.sort(list(by), nulls_last=True) if by else rows
+    named = {name: pl.col(key) for key, name in by.items()} | columns
+    return rows.select(column.alias(name) for name, column in named.items())

@@ -9,16 +9,14 @@ from typing import Any
 
 import polars as pl
 
-from recframe.evaluation.metrics_of_users import WITH_RELEVANT
 from recframe.evaluation.plan import Run
 from recframe.evaluation.segments import (
     TOTAL,
     N,
     name_beside,
     support_of,
-    users_in_segments,
 )
-from recframe.evaluation.user_values import values_of_users
+from recframe.evaluation.user_values import WITH_RELEVANT, users_in_segments, values_of_users
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import FOLD
 from recframe.frames.rows.joins import aggregate, of_few
@@ -130,18 +128,6 @@ def pooled(
             counts.append(summed.alias(column))
     found = of_few(rows, keys, sums, counts)
     return found.with_columns(values)
-
-
-def added(each: Sequence[pl.LazyFrame], keys: Sequence[str]) -> pl.LazyFrame:
-    """Return sums of folds added up by the keys."""
-    if len(each) == 1:
-        return each[0]
-    rows = pl.concat(each)
-    values = {name: dtype for name, dtype in rows.collect_schema().items() if name not in keys}
-    floats = [name for name, dtype in values.items() if dtype.is_float()]
-    others = [pl.col(name).sum() for name in values if name not in floats]
-    found = of_few(rows, keys, {name: pl.col(name) for name in floats}, others)
-    return found.select(*keys, *values)
 
 
 def n_users(each: Sequence[Inputs], keys: Sequence[str], run: Run) -> pl.LazyFrame:

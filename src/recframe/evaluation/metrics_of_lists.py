@@ -16,9 +16,9 @@ from recframe.evaluation.segments import (
     TOTAL,
     ZERO,
     N,
-    deepest_of,
     keys_of,
 )
+from recframe.evaluation.user_values import deepest_of
 from recframe.frames.collecting import Ask
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.joins import (

@@ -12,20 +12,25 @@ scan:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import polars as pl
 
 from recframe.errors import NeedsAllUsersError
-from recframe.evaluation.user_values import HeldValues
-from recframe.frames.collecting import Ask, run_all_by_size, run_by_size
+from recframe.evaluation.required_columns import LISTED
+from recframe.frames.collecting import Ask, run_all_by_size, run_as_it_is, run_by_size
+from recframe.frames.hints import WORDS, in_python
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.engine import MOST, Added, Adds, Frames
 from recframe.frames.kinds.kind import Kind, LazyPolars, Named, Names, Seen, Sources
 from recframe.frames.rows.joins import aggregate
+from recframe.frames.segments import Place
 from recframe.ranking.known import models_of
+
+if TYPE_CHECKING:
+    from recframe.evaluation.evaluation import Convention
 
 WHOLE = {"items"}
 """Frames that every part of the users has in full."""
@@ -39,18 +44,16 @@ class Run:
 
     ask: Ask | None = None
     """Function that collects precomputed plans of a large eager frame; results do not change."""
-    held: HeldValues | None = None
-    """Cached users' values of the same frames."""
     adds: Adds | None = None
     """Function that adds up sums over some users to those of all."""
     in_one_round: bool = False
     """Whether the rows are seen once, so that no sums of contributions are made, which read those of all lists first."""
 
     @classmethod
-    def of(cls, kind: Kind, held: HeldValues | None = None) -> Run:
+    def of(cls, kind: Kind) -> Run:
         """Return the execution of a frame's plans."""
         adds = None if kind.all_users is None else kind.all_users.adds
-        return cls(kind.asks, held, adds, in_one_round=kind.in_one_round)
+        return cls(kind.asks, adds, in_one_round=kind.in_one_round)
 
     @property
     def is_divided(self) -> bool:
@@ -59,13 +62,11 @@ class Run:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the plan runs as it is, without precomputation, cached values or added sums."""
-        return self.ask is None and self.held is None and not self.is_divided
+        """Whether the plan runs as it is, without precomputation or added sums."""
+        return self.ask is None and self.adds is None
 
     def models(self, inputs: Inputs) -> pl.LazyFrame | None:
         """Return the models, if they are known; None leaves it to the plan to look for them."""
-        if self.held is not None and self.held.models is not None:
-            return self.held.models.lazy()
         if self.ask is not None and inputs.model and inputs.all_users is None:
             return models_of(inputs).lazy()
         return None
@@ -329,3 +330,114 @@ def sums_at(place: int) -> str:
 
 def _filled(frames: Frames, name: str, _nothing: pl.DataFrame) -> pl.DataFrame:
     return frames[name]
+
+
+# Kept plans
+
+MOST_METRICS = 1_000
+"""Metrics of all kept plans: 32 MB, twice as much for summaries and comparisons."""
+OF_A_PLAN = 5
+"""Memory of a plan, in metrics."""
+MIDDLING = 500_000
+"""Rows up to which a kept plan is used without precomputation; half with several lists per user."""
+CUTTING: tuple[Place, ...] = ("rows", "lists", "truth", "items")
+"""Places of segments that cut a user's lists into several."""
+FEW = 100
+"""Most categories of an Enum in the key of a kept plan, since all of them are compared."""
+_kept: dict[Hashable, tuple[Plan, int]] = {}
+"""Plans with their numbers of metrics, those that ran last at the end."""
+Made = Callable[[Inputs, Run], pl.LazyFrame]
+"""Type of functions that build a plan of frames."""
+
+
+def planned(
+    inputs: Inputs,
+    conventions: Sequence[Convention],
+    run: Run,
+    made: Made,
+    *what: Hashable,
+    middling: int | None = None,
+) -> pl.LazyFrame:
+    """Return a plan of some metrics, or its result where one is kept; `what` tells it from others of the same metrics.
+
+    To make the plan of an eager frame of a few thousand rows takes longer than to run it. `middling` is up to how many rows a
+    plan is kept, where that is not `MIDDLING`: each call of more rows has a plan with precomputed lists.
+
+    NOTE: a plan that runs is no longer among those kept, so that no other thread gives it frames meanwhile.
+    """
+    if not _is_of_columns(inputs, conventions):
+        return made(inputs, run)
+    if run.ask is not None and _is_middling(inputs, conventions, middling or MIDDLING):
+        run = replace(run, ask=None)
+    if not run.is_plain:
+        return made(inputs, run)
+    key = _key(inputs, conventions, what)
+    kept = _kept.pop(key, None)
+    is_new = kept is None
+    if kept is None:
+        plan = Plan({name: one.schema for name, one in inputs.given.items()})
+        plan.result = made(inputs.standing_in(plan.frames), run)
+        # NOTE: Polars then has the plan in the form that it runs in, which is half of what a kept plan saves
+        plan.result.collect_schema()
+        kept = plan, len(conventions)
+    plan, _ = kept
+    plan.fill(inputs.given)
+    try:
+        return run_as_it_is(plan.result).lazy()
+    finally:
+        plan.clear()
+        _kept[key] = kept
+        if is_new:
+            _let_go()
+
+
+def _let_go() -> None:
+    """Keep the plans that ran last; other threads may do the same meanwhile."""
+    room = MOST_METRICS
+    for key, (_, n_metrics) in reversed(_kept.copy().items()):
+        room -= OF_A_PLAN + n_metrics
+        if room < 0:
+            _kept.pop(key, None)
+
+
+def _is_of_columns(inputs: Inputs, conventions: Sequence[Convention]) -> bool:
+    """Return whether a plan depends on nothing but the columns' dtypes, the options and the metrics.
+
+    Facts of side frames look at data, and so do the checks of strict=True; a command's messages name its files; what a metric
+    of the user's own depends on nobody knows.
+    """
+    is_eager = inputs.given.keys() == inputs.sides.keys() and inputs.all_users is None
+    if not is_eager or inputs.context.strict or WORDS.get() is not in_python:
+        return False
+    for convention in conventions:
+        if not convention.metric.definition.builtin or convention.needs.facts:
+            return False
+    for frame in inputs.given.values():
+        for dtype in frame.dtypes:
+            if isinstance(dtype, pl.Enum) and len(dtype.categories) > FEW:
+                return False
+    return True
+
+
+def _is_middling(inputs: Inputs, conventions: Sequence[Convention], most: int) -> bool:
+    """Return whether all frames are too small for precomputed lists to pay off, and no metric reads whole lists."""
+    has_more_lists = inputs.model or inputs.inside(*CUTTING)
+    most = most // 2 if has_more_lists else most
+    few = all(len(frame) <= most for frame in inputs.given.values())
+    needs = [convention.needs for convention in conventions]
+    return few and not any(need.levels or need.columns & LISTED for need in needs)
+
+
+def _key(inputs: Inputs, conventions: Sequence[Convention], what: Hashable) -> Hashable:
+    """Return what tells a plan from others: columns, options, and metrics, whose names distinguish 1 from 1.0."""
+    parts: list[Hashable] = [inputs.context.without_frames, what]
+    parts += [inputs.segments, inputs.known, inputs.units]
+    for name, frame in inputs.given.items():
+        parts += [name, *frame.columns, *frame.dtypes]
+    for side in inputs.sides.values():
+        parts.append(tuple(side.names.items()))
+    for convention in conventions:
+        metric = convention.metric
+        parts += [str(metric), metric.name, metric.settings, metric.k]
+        parts.append(convention.context.policies)
+    return tuple(parts)

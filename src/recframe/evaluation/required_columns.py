@@ -1,18 +1,267 @@
-"""Columns and facts that a metric requires, recorded once."""
+"""Columns and facts that metrics require: each metric's function is run once, and its words are recorded."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import count
+from typing import Any
 
 import polars as pl
 
-from recframe.evaluation import side_rows
-from recframe.evaluation.recorder import Recorder
-from recframe.metrics.language.at import At
+from recframe.frames.options import Sharing
+from recframe.metrics.language.at import (
+    BEST_BY_CATEGORY,
+    BEST_BY_VALUE,
+    HITS_BY_CATEGORY,
+    HITS_BY_VALUE,
+    RELEVANT_BY_CATEGORY,
+    At,
+    Source,
+)
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.definition import Definition, Metric, Over, Value
+from recframe.side_info import attributes
+from recframe.side_info.aggregation_levels import Levels
 from recframe.side_info.sources import Fact
+
+# Names of columns
+
+HITS = {"rank", "gain", "discount", "hits_so_far", "place_in_best_order"}
+EXPECTED = {"hit", "first_hit", "exp_gain"}
+BEST_ORDER = {"ideal_gain", "ideal_rank", "ideal_discount"}
+RELEVANT = {"relevant_gain"} | BEST_ORDER
+ABOVE = {"misses_above", "judged_misses_above", "graded_misses_above", "hits_above"}
+PROPENSITIES = {"given_propensity", "popularity_share"}
+"""Columns of hits."""
+RELEVANT_PROPENSITIES = {f"relevant_{name}" for name in PROPENSITIES}
+LISTED_PROPENSITIES = {f"listed_{name}" for name in PROPENSITIES}
+OF_PROPENSITIES = PROPENSITIES | RELEVANT_PROPENSITIES | LISTED_PROPENSITIES
+OF_LISTED_RELEVANT = {"relevant_rank", "listed_tied", *ABOVE, *LISTED_PROPENSITIES}
+"""Columns of listed rows that only relevant rows need."""
+WHOLE = {"whole_rank"}
+"""Columns of whole lists, without a cut-off."""
+PLACES = {"listed_place"}
+PLACED = PLACES | ABOVE
+"""Columns of listed rows that depend on other rows of the list."""
+LISTED = OF_LISTED_RELEVANT | WHOLE | PLACES | {"listed_rank", "listed_judged"}
+CUT = {"cut_rank", "catalogue_cut_rank"}
+CATALOGUE_HITS, CATALOGUE_RELEVANT = {"catalogue_hit_rank"}, {"catalogue_relevant"}
+N_CATALOGUE = "each_n_catalogue"
+OF_LISTS = CUT | CATALOGUE_HITS | CATALOGUE_RELEVANT | {N_CATALOGUE}
+"""Columns of lists, and of their items in the catalogue."""
+OF_CATALOGUE = OF_LISTS - {"cut_rank"}
+"""Columns that need a catalogue."""
+USER_WEIGHT = "user_weight"
+LIST_IDEAL = "list_ideal_rank@"
+TOTALS = ("each_n_relevant", "each_n_not_relevant")
+BY_WORTH = "by worth "
+OF_HITS, OF_VALUES = (HITS_BY_CATEGORY, HITS_BY_VALUE), (HITS_BY_VALUE, BEST_BY_VALUE)
+OF_FEATURES = (*OF_HITS, BEST_BY_CATEGORY, RELEVANT_BY_CATEGORY, BEST_BY_VALUE)
+"""Prefixes of columns of an item feature, which its settings and a word follow."""
+DTYPES = {
+    "hits_so_far": pl.Int64,
+    **dict.fromkeys(("listed_judged", "catalogue_relevant"), pl.Boolean),
+}
+"""Dtypes of columns other than Float64."""
+KINDS = (
+    RELEVANT,
+    WHOLE,
+    PLACES,
+    PLACES | {"listed_rank"},
+    CUT,
+    CATALOGUE_HITS,
+    CATALOGUE_RELEVANT,
+    RELEVANT_PROPENSITIES,
+)
+"""Columns of one kind of rows, whose values are computed first."""
+
+
+def columns_of_features(names: set[str]) -> dict[str, set[str]]:
+    """Return the columns of item features by their row source, which is their common prefix."""
+    found: dict[str, set[str]] = {}
+    for name in sorted(names):
+        if name.startswith(OF_FEATURES):
+            found.setdefault(name.rpartition(" ")[0], set()).add(name)
+    return found
+
+
+def settings_of(source: str) -> list[Any]:
+    """Return the settings in the name of a row source by an item feature."""
+    settings: list[Any] = json.loads(source[source.index("[") :])
+    return settings
+
+
+def _facts(names: set[str]) -> tuple[Fact, ...]:
+    """Return the facts of side frames that columns need."""
+    found = [Fact(attributes.n_catalogue)] if names & OF_CATALOGUE else []
+    if names & OF_PROPENSITIES:
+        found.append(Fact(attributes.popularity_share))
+    for source in columns_of_features(names):
+        kind = attributes.number if source.startswith(OF_VALUES) else attributes.n_categories
+        found.append(Fact(kind, (settings_of(source)[0],)))
+    return tuple(dict.fromkeys(found))
+
+
+# Recorded words
+
+MOST_EXPRESSIONS = 10_000
+_numbers = count()
+_numbered: dict[str, list[tuple[pl.Expr, int]]] = {}
+
+
+def _number_of(expression: pl.Expr) -> int:
+    """Return the number of an expression: the same for equal ones, so that metrics share their column."""
+    if len(_numbered) > MOST_EXPRESSIONS:
+        _numbered.clear()
+    alike = _numbered.setdefault(str(expression), [])
+    for one, number in alike:
+        if one.meta.eq(expression):
+            return number
+    number = next(_numbers)
+    alike.append((expression, number))
+    return number
+
+
+@dataclass
+class Recorder:
+    """Column source that records requests, so nothing else is built."""
+
+    name: str = ""
+    """Metric that is recorded, if only one."""
+    asked: set[str] = field(default_factory=set)
+    """Row columns that words of `At` read."""
+    windows: dict[str, pl.Expr] = field(default_factory=dict)
+    """Cumulative expressions of hits, by their columns."""
+    values: dict[str, pl.Expr] = field(default_factory=dict)
+    """Values computed first, list by list, from one kind of rows, such as relevant ones."""
+    worths: dict[str, pl.Expr] = field(default_factory=dict)
+    """What relevant rows are worth, of which the most come first, by the prefix of their columns."""
+    means: list[Metric[...]] = field(default_factory=list)
+    """Metrics whose means are requested."""
+
+    def add(self, other: Recorder) -> None:
+        """Add the requests of another recorder."""
+        self.asked |= other.asked
+        self.windows |= other.windows
+        self.values |= other.values
+        self.worths |= other.worths
+
+    def column(self, name: str) -> pl.Expr:
+        """Return the column of a name."""
+        self.asked.add(name)
+        return pl.lit(0) if name == "steepness" else pl.col(name)
+
+    def running(self, expression: pl.Expr) -> pl.Expr:
+        """Return the column of a cumulative expression."""
+        name = f"running {_number_of(expression)}"
+        self.windows[name] = expression
+        return pl.col(name)
+
+    def total(self, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a value over the rows."""
+        return value.sum()
+
+    def by_worth(self, worth: Callable[[Source], pl.Expr]) -> str:
+        """Return the prefix of the columns of an order of the relevant rows."""
+        inner = Recorder()
+        expression = worth(inner)
+        self.asked |= inner.asked & {"steepness"}
+        prefix = f"{BY_WORTH}{_number_of(expression)}"
+        self.worths[prefix] = expression
+        return prefix
+
+    def of_rows(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
+        """Return the sum of a column that has the value on one row of each list."""
+        inner = Recorder()
+        expression = value(inner)
+        names = inner.asked - {"steepness"}
+        is_of_one_kind = any(names <= kind for kind in KINDS) or _is_of_an_order(names)
+        if inner.windows or inner.values or not is_of_one_kind:
+            return value(self)
+        self.asked |= inner.asked - names
+        name = f"of list {_number_of(expression)}"
+        self.values[name] = expression
+        return pl.col(name).sum()
+
+    def mean(self, metric: Any, at: At) -> pl.Expr:
+        """Return the column of another metric's mean."""
+        label = f"mean {len(self.means)} of {self.name}"
+        self.means.append(replace(metric, label=label, k=at.k))
+        return pl.col(label)
+
+    @property
+    def read(self) -> set[str]:
+        """The columns that are read, for a value or row by row."""
+        names = set(self.asked)
+        for value in (*self.values.values(), *self.worths.values()):
+            names.update(value.meta.root_names())
+        return names
+
+    def reads_relevant_alone(self) -> bool:
+        """Return whether all relevant rows are read, and no other: every model then has rows of the same users."""
+        others = any(self.values_of(kind) for kind in KINDS if kind is not RELEVANT)
+        ideal = {name for name in self.asked if name.startswith(LIST_IDEAL)}
+        of_relevant = {*HITS, *EXPECTED, *RELEVANT, *ideal, "steepness"}
+        read = bool(self.asked & RELEVANT or self.values_of(RELEVANT))
+        return read and not others and self.asked <= of_relevant
+
+    def reads_lists(self) -> bool:
+        """Whether a word needs more than the hits and the relevant rows."""
+        others = LISTED | OF_LISTS | OF_PROPENSITIES | {"each_n_not_relevant", USER_WEIGHT}
+        return not others.isdisjoint(self.read) or bool(columns_of_features(self.read))
+
+    def values_of(self, names: set[str]) -> list[pl.Expr]:
+        """Return the values that are worked out from some columns, each under the name of its own column."""
+        return [
+            value.alias(name)
+            for name, value in self.values.items()
+            if names.issuperset(value.meta.root_names())
+        ]
+
+    def branches(
+        self, keys: Sequence[str], rows: pl.LazyFrame, kind: set[str]
+    ) -> list[pl.LazyFrame]:
+        """Return the requests for one kind of rows: values per list, and columns read row by row."""
+        values, columns = self.values_of(kind), sorted(self.asked & kind)
+        branches = [rows.group_by(keys).agg(values)] if values else []
+        return [*branches, rows.select(*keys, *columns)] if columns else branches
+
+
+def _is_of_an_order(names: set[str]) -> bool:
+    """Return whether columns are all of one row source by category, or of relevant rows by what they are worth."""
+    by_category = [*columns_of_features(names).values()] == [names]
+    return by_category or all(name.startswith(BY_WORTH) for name in names)
+
+
+def recorded(
+    metric: Metric[...], *, cut: bool = True, sharing: Sharing | None = None
+) -> tuple[pl.Expr, Recorder]:
+    """Return the value of a metric for a list, and the words that it reads.
+
+    `cut` says that the hits are already cut at k. A metric of recframe's own is recorded once in a process; what a user's
+    metric depends on nobody knows.
+    """
+    record = _recorded if metric.definition.builtin else _recorded.__wrapped__
+    return record(metric.definition, metric.settings, metric.k, str(metric), cut, sharing)
+
+
+@lru_cache(maxsize=2048)  # all metrics at many cut-offs
+def _recorded(
+    definition: Definition,
+    settings: tuple[tuple[str, Value], ...],
+    k: int | None,
+    name: str,
+    cut: bool,  # noqa: FBT001
+    sharing: Sharing | None,
+) -> tuple[pl.Expr, Recorder]:
+    recorder, metric = Recorder(name), Metric[...](definition, settings)
+    return metric.value(At(k, recorder, cut=cut, sharing=sharing)), recorder
+
+
+# Needs of a metric
 
 
 @dataclass(frozen=True)
@@ -55,23 +304,37 @@ def is_share(metric: Metric[...]) -> bool:
     return metric.shape != "set" and metric.range == (0.0, 1.0)
 
 
-@lru_cache(maxsize=2048)  # all metrics at many cut-offs
+@lru_cache(maxsize=2048)
 def _needs(
     definition: Definition, settings: tuple[tuple[str, Value], ...], k: int | None, name: str
 ) -> Needs:
-    metric: Metric[...] = Metric(definition, settings)
-    recorder = Recorder(name)
-    levels = recorder.levels
-    value = metric.value(AtLists(k, levels) if definition.over_lists else At(k, recorder))
-    columns = recorder.read.union(*(needs_of(mean).columns for mean in recorder.means))
-    of_rows = (one for asked in levels.columns.values() for one in asked)
+    if definition.over_lists:
+        return _needs_of_lists(Metric(definition, settings), k)
+    value, recorder = _recorded(definition, settings, k, name, True, None)  # noqa: FBT003
+    columns = recorder.read
+    for mean in recorder.means:
+        columns |= needs_of(mean).columns
     return Needs(
         columns=frozenset(columns),
-        facts=tuple(levels.of_sides if definition.over_lists else side_rows.facts(columns)),
-        levels=frozenset({*levels.columns, *levels.speaks_of.values()}),
+        facts=_facts(columns),
+        levels=frozenset(),
         means=tuple(recorder.means),
         value=value,
-        over="lists" if definition.over_lists else "users",
-        reads_ranks=not definition.over_lists
-        or any("rank" in one.meta.root_names() for one in of_rows),
+        over="users",
+        reads_ranks=True,
+    )
+
+
+def _needs_of_lists(metric: Metric[...], k: int | None) -> Needs:
+    levels = Levels()
+    value = metric.value(AtLists(k, levels))
+    of_rows = [one for asked in levels.columns.values() for one in asked]
+    return Needs(
+        columns=frozenset(),
+        facts=tuple(levels.of_sides),
+        levels=frozenset({*levels.columns, *levels.speaks_of.values()}),
+        means=(),
+        value=value,
+        over="lists",
+        reads_ranks=any("rank" in one.meta.root_names() for one in of_rows),
     )

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import polars as pl
 
 from recframe.errors import RecframeError
-from recframe.evaluation import side_rows
 from recframe.evaluation.grade_counts import by_grades
-from recframe.evaluation.recorder import (
+from recframe.evaluation.required_columns import (
     BEST_ORDER,
     EXPECTED,
     HITS,
     LIST_IDEAL,
     LISTED,
+    LISTED_PROPENSITIES,
     OF_LISTED_RELEVANT,
     PLACED,
+    PROPENSITIES,
     RELEVANT,
     TOTALS,
     WHOLE,
@@ -27,65 +29,82 @@ from recframe.evaluation.recorder import (
 from recframe.frames.collecting import Ask
 from recframe.frames.rows.positions import (
     best_first,
+    by_item,
     sorted_by_rank,
+    spread_ranks,
     with_places,
 )
 from recframe.metrics.language.at import AGREEMENT_BEFORE, discount
 from recframe.metrics.language.reading import SCALED, scaled
 from recframe.metrics.language.sums_over_ranks import sums_of_shares
 from recframe.ranking.expectation import at_last_places, over_places
-from recframe.ranking.judged import Judged
-
-# The rows that the words stand for
-
-
-def rows_of_branches(
-    judged: Judged, words: Recorder, deepest: int | None, ask: Ask | None = None
-) -> pl.LazyFrame:
-    """Return the rows of all requested row sources, concatenated; columns of other sources are null."""
-    asked, read = words.asked, words.read
-    branches = []
-    if (
-        asked & (HITS | EXPECTED | side_rows.PROPENSITIES)
-        or words.windows
-        or any(name.startswith(LIST_IDEAL) for name in asked)
-    ):
-        branches.append(_hits(judged, words, deepest))
-    if read & RELEVANT:
-        branches += _relevant(judged, words, ask)
-    if read & LISTED:
-        rows = _listed(judged, read, deepest)
-        branches += words.branches(judged.list_keys, rows, LISTED.union(TOTALS))
-    branches += side_rows.branches(judged, words, read, deepest, ask)
-    branches = branches or [judged.relevant()]
-    return pl.concat(branches, how="diagonal") if len(branches) > 1 else branches[0]
+from recframe.ranking.judged import PAIR, Judged
+from recframe.side_info import attributes
+from recframe.side_info.sources import Sides
 
 
-def _hits(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:
+def hits(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:
     """Return the hits in the order of their ranks, where no two of a list are closer than 1."""
-    keys = judged.list_keys
+    keys, asked = judged.list_keys, words.asked
     if judged.sharing is not None:
         return _hits_of_ties(judged, words, deepest)
-    hits = _with_totals(judged, judged.hits(deepest), words.asked)
-    if words.asked & side_rows.PROPENSITIES:
-        hits = side_rows.with_propensities(judged, hits)
-    numbered = "hits_so_far" in words.asked
-    hits = side_rows.with_distinct_ranks(judged, hits, deepest, numbered=numbered)
-    hits = hits.rename({"place": "hits_so_far"}) if numbered else hits
-    before = sorted(name for name in words.asked if name.startswith(AGREEMENT_BEFORE))
-    if before or "place_in_best_order" in words.asked:
-        hits = _with_places_in_best_order(judged, hits, before)
-    windows = [
-        window.over(keys).alias(f"running {number}") for number, window in enumerate(words.windows)
-    ]
-    ideals = sorted(name for name in words.asked if name.startswith(LIST_IDEAL))
-    windows += [_list_ideal_rank(name).over(keys).alias(name) for name in ideals]
-    known = [*sorted(HITS | side_rows.PROPENSITIES), *TOTALS]
-    columns = [*keys, *(name for name in known if name in words.asked)]
-    columns += [*before, *(window.meta.output_name() for window in windows)]
+    rows = _with_totals(judged, judged.hits(deepest), asked)
+    if asked & PROPENSITIES:
+        rows = with_propensities(judged, rows)
+    numbered = "hits_so_far" in asked
+    rows = with_distinct_ranks(judged, rows, deepest, numbered=numbered)
+    rows = rows.rename({"place": "hits_so_far"}) if numbered else rows
+    columns, before, windows = [*keys], [], dict(words.windows)
+    for name in sorted(asked):
+        if name in HITS or name in PROPENSITIES or name in TOTALS:
+            columns.append(name)
+        elif name.startswith(AGREEMENT_BEFORE):
+            before.append(name)
+        elif name.startswith(LIST_IDEAL):
+            windows[name] = _list_ideal_rank(name)
+    if before or "place_in_best_order" in asked:
+        rows = _with_places_in_best_order(judged, rows, before)
     numbers = pl.col("rank", "gain").cast(pl.Float64)
-    hits = hits.with_columns(numbers, discount=discount(pl.col("rank")))
-    return hits.with_columns(windows).select(columns)
+    rows = rows.with_columns(numbers, discount=discount(pl.col("rank")))
+    if windows:
+        rows = rows.with_columns(one.over(keys).alias(name) for name, one in windows.items())
+    return rows.select(*columns, *before, *windows)
+
+
+def with_distinct_ranks(
+    judged: Judged, hits: pl.LazyFrame, deepest: int | None, *, numbered: bool = False
+) -> pl.LazyFrame:
+    """Return hits with ranks of each list at least 1 apart, and where requested their numbers in its order."""
+    keys = judged.list_keys
+    if judged.known.in_order:
+        return with_places(hits, keys) if numbered else hits
+    hits = hits.sort(*keys, "rank", *by_item(judged.inputs.schema, keys))
+    hits = spread_ranks(with_places(hits, keys), keys, whole=judged.whole_ranks)
+    return hits if deepest is None else hits.filter(pl.col("rank") <= deepest)
+
+
+def with_propensities(judged: Judged, rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Return relevant rows with given propensities (0 where not above 0), or with popularities.
+
+    The other one of the two columns is null. NOTE: an item that train does not have counts as one that one user has, as in
+    novelty: nothing that is known of it makes a number of its own. A given propensity that is not above 0 is no such
+    statement but an error of the data, of a cold item too.
+    """
+    nothing = pl.lit(None, pl.Float64)
+    if not judged.inputs.has_propensity:
+        sides = Sides(judged.inputs, judged)
+        shares: Any = attributes.popularity_share.build(sides)
+        # where train is empty it has no share
+        of_one = 1 / pl.col("value").max().fill_null(1.0)
+        rows = rows.join(shares, on="item", how="left", maintain_order="left")
+        rows = rows.join(sides.popularity.select(of_one=of_one), how="cross", maintain_order="left")
+        share = pl.coalesce("value", "of_one").alias("popularity_share")
+        return rows.with_columns(share, given_propensity=nothing).drop("value", "of_one")
+    given = pl.col("propensity").cast(pl.Float64).fill_nan(None)
+    pair = [*judged.of_rows, *PAIR]
+    pairs = judged.inputs.counted("truth").group_by(pair).agg(given_propensity=given.max())
+    rows = rows.join(pairs, on=pair, how="left", maintain_order="left", nulls_equal=True)
+    return rows.with_columns(pl.col("given_propensity").fill_null(0.0), popularity_share=nothing)
 
 
 def _hits_of_ties(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:
@@ -137,7 +156,7 @@ def _list_ideal_rank(name: str) -> pl.Expr:
     return inside.rank("ordinal", descending=True)
 
 
-def _relevant(judged: Judged, words: Recorder, ask: Ask | None) -> list[pl.LazyFrame]:
+def relevant(judged: Judged, words: Recorder, ask: Ask | None) -> list[pl.LazyFrame]:
     """Return the requested columns of relevant rows, listed or not, in ideal order if requested."""
     # of a truth they are the same for every model
     of_all = judged.truth is not None and judged.context.relevant_from == "truth"
@@ -168,7 +187,7 @@ def _in_best_order(
     return with_places(rows, keys).select(*keys, "relevant_gain", *columns)
 
 
-def _listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFrame:
+def listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFrame:
     """Return the list rows, and the number of non-relevant rows above the relevant ones."""
     keys = judged.list_keys
     if "listed_tied" in asked and judged.inputs.item_keys:
@@ -184,9 +203,9 @@ def _listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFram
     rank, relevant = pl.col("listed_rank"), pl.col("listed_relevant")
     if asked & LISTED <= OF_LISTED_RELEVANT:
         rows = rows.filter(relevant)
-    if asked & side_rows.LISTED_PROPENSITIES:
-        rows = side_rows.with_propensities(judged, rows)
-        rows = rows.rename({name: f"listed_{name}" for name in side_rows.PROPENSITIES})
+    if asked & LISTED_PROPENSITIES:
+        rows = with_propensities(judged, rows)
+        rows = rows.rename({name: f"listed_{name}" for name in PROPENSITIES})
     rows = rows.with_columns(whole_rank=rank, relevant_rank=pl.when(relevant).then(rank))
     rows = _with_totals(judged, rows, asked)
     columns = [name for name in sorted(LISTED.union(TOTALS)) if name in asked]

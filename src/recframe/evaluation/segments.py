@@ -11,12 +11,9 @@ from recframe.errors import ColumnError
 from recframe.frames.collecting import Ask
 from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
-from recframe.frames.rows.joins import aggregate
-from recframe.frames.rows.positions import heads
 from recframe.frames.rows.profiling import constant_of
 from recframe.frames.segments import OfUsers, Place, Segment
 from recframe.metrics.language.definition import Metric
-from recframe.ranking.judged import Judged
 
 
 def n_keys(inputs: Inputs) -> int:
@@ -34,16 +31,6 @@ def numbered(result: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     )
 
 
-def deepest_of(metrics: Sequence[Metric[...]]) -> int | None:
-    """Return the largest cut-off of the metrics, None where one has none; without a metric no rank is read."""
-    deepest = 1
-    for metric in metrics:
-        if metric.k is None:
-            return None
-        deepest = max(deepest, metric.k)
-    return deepest
-
-
 def keys_of(inputs: Inputs, metrics: Sequence[Metric[...]]) -> dict[str, str]:
     """Return the result's key columns, by their names inside the plan; a model that nobody names comes first."""
     by = {segment.inside: segment.name for segment in inputs.segments}
@@ -56,33 +43,6 @@ def keys_of(inputs: Inputs, metrics: Sequence[Metric[...]]) -> dict[str, str]:
             )
             raise ColumnError(msg)
     return by
-
-
-def users_in_segments(judged: Judged) -> pl.LazyFrame:
-    """Return each user of the universe once for each segment and model, whether or not they have a row in the branches."""
-    return _for_each_model(judged.inputs.attach(judged.members(), "users"), judged)
-
-
-def n_users_of_segments(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return n_users for each segment, whether or not any of its users has a row in the branches."""
-    of_users = [key for key in keys if key != "model"]
-    n_users = pl.len().cast(pl.Int64).alias("n_users")
-    if of_users and judged.known.n_users is not None:
-        support = judged.known.n_users
-    elif of_users:
-        members = judged.inputs.attach(judged.members(), "users")
-        support = members.group_by(of_users).agg(n_users)
-    elif judged.known.users is not None:
-        support = judged.known.users.select(n_users)
-    else:
-        # rows mostly stand user by user, so that few are left to a hash table
-        n_users = pl.col("user").n_unique().cast(pl.Int64).alias("n_users")
-        support = aggregate(heads(judged.users), [], [n_users])
-    return _for_each_model(support, judged)
-
-
-def _for_each_model(rows: pl.LazyFrame, judged: Judged) -> pl.LazyFrame:
-    return rows if judged.models is None else rows.join(judged.models, how="cross")
 
 
 N, TOTAL, SQUARE, ZERO = "n", "total", "square", "zero"

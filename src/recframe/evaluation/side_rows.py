@@ -2,76 +2,42 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from recframe.errors import RecframeError, fails_if
+from recframe.evaluation.required_columns import (
+    CATALOGUE_HITS,
+    CATALOGUE_RELEVANT,
+    CUT,
+    N_CATALOGUE,
+    OF_HITS,
+    OF_LISTS,
+    OF_VALUES,
+    PROPENSITIES,
+    RELEVANT_PROPENSITIES,
+    USER_WEIGHT,
+    Recorder,
+    columns_of_features,
+    settings_of,
+)
+from recframe.evaluation.row_sources import with_distinct_ranks, with_propensities
 from recframe.frames.collecting import Ask
 from recframe.frames.hints import FrameOf, Given
-from recframe.frames.rows.integer_keys import packed
 from recframe.frames.rows.joins import distinct_names
-from recframe.frames.rows.positions import by_item, spread_ranks, with_places
-from recframe.metrics.language.at import (
-    BEST_BY_CATEGORY,
-    BEST_BY_VALUE,
-    HITS_BY_CATEGORY,
-    HITS_BY_VALUE,
-    RELEVANT_BY_CATEGORY,
-)
-from recframe.ranking.judged import PAIR, Judged
+from recframe.frames.rows.positions import by_item, with_places
+from recframe.ranking.judged import Judged
 from recframe.side_info import attributes
 from recframe.side_info.features import Feature
 from recframe.side_info.sources import Fact, Sides
 
-if TYPE_CHECKING:
-    from recframe.evaluation.recorder import Recorder
-
-IN_CATALOGUE, N_CATALOGUE = Fact(attributes.in_catalogue), Fact(attributes.n_catalogue)
-CUT = {"cut_rank", "catalogue_cut_rank"}
-CATALOGUE_HITS, CATALOGUE_RELEVANT = {"catalogue_hit_rank"}, {"catalogue_relevant"}
-TOTAL = "each_n_catalogue"
-OF_LISTS = CUT | CATALOGUE_HITS | CATALOGUE_RELEVANT | {TOTAL}
-"""Columns of lists, and of their items in the catalogue."""
-OF_CATALOGUE = OF_LISTS - {"cut_rank"}
-"""Columns that need a catalogue."""
-PROPENSITIES = {"given_propensity", "popularity_share"}
-"""Columns of hits."""
-RELEVANT_PROPENSITIES = {f"relevant_{name}" for name in PROPENSITIES}
-LISTED_PROPENSITIES = {f"listed_{name}" for name in PROPENSITIES}
-OF_PROPENSITIES = PROPENSITIES | RELEVANT_PROPENSITIES | LISTED_PROPENSITIES
-BY_WORTH = "by worth "
-OF_HITS, OF_VALUES = (HITS_BY_CATEGORY, HITS_BY_VALUE), (HITS_BY_VALUE, BEST_BY_VALUE)
-OF_FEATURES = (*OF_HITS, BEST_BY_CATEGORY, RELEVANT_BY_CATEGORY, BEST_BY_VALUE)
-"""Prefixes of columns of an item feature, which its settings and a word follow."""
+IN_CATALOGUE, SIZE = Fact(attributes.in_catalogue), Fact(attributes.n_catalogue)
 MOST_STEPS = 100
 """Deepest cut-off of the best order over category lists, since each rank is a step of the plan."""
-USER_WEIGHT = "user_weight"
 LARGEST_WEIGHT = 1e70
 """The fourth powers of weights up to it, of which intervals are made, add up over any number of users."""
-
-
-def columns_of_features(names: set[str]) -> dict[str, set[str]]:
-    """Return the columns of item features by their row source, which is their common prefix."""
-    found: dict[str, set[str]] = {}
-    for name in sorted(names):
-        if name.startswith(OF_FEATURES):
-            found.setdefault(name.rpartition(" ")[0], set()).add(name)
-    return found
-
-
-def facts(names: set[str]) -> list[Fact]:
-    """Return the facts of side frames that columns need."""
-    found = [N_CATALOGUE] if names & OF_CATALOGUE else []
-    if names & OF_PROPENSITIES:
-        found.append(Fact(attributes.popularity_share))
-    for source in columns_of_features(names):
-        kind = attributes.number if source.startswith(OF_VALUES) else attributes.n_categories
-        found.append(Fact(kind, (_settings(source)[0],)))
-    return list(dict.fromkeys(found))
 
 
 def sides_of(judged: Judged) -> Sides:
@@ -88,8 +54,8 @@ def branches(
         rows = with_propensities(judged, judged.relevant("item"))
         rows = rows.rename({name: f"relevant_{name}" for name in PROPENSITIES})
         found += words.branches(judged.list_keys, rows, RELEVANT_PROPENSITIES)
-    for number, worth in enumerate(words.worths):
-        names = {f"{BY_WORTH}{number} rank", f"{BY_WORTH}{number} worth"}
+    for prefix, worth in words.worths.items():
+        names = {f"{prefix} rank", f"{prefix} worth"}
         rows = _named(_by_worth(judged, worth), names)
         found += words.branches(judged.list_keys, rows, names)
     for source, names in columns_of_features(read).items():
@@ -127,38 +93,14 @@ def _of_catalogue(judged: Judged, words: Recorder, deepest: int | None) -> list[
     for rows, kind in in_catalogue:
         those = sides.joined(rows, [IN_CATALOGUE], "item").filter(inside)
         found += words.branches(keys, those, kind)
-    if TOTAL not in read:
+    if N_CATALOGUE not in read:
         return found
     lists = found or [judged.cut(deepest).select(keys).unique()]
-    with_total = [sides.joined(rows, [N_CATALOGUE], "segment") for rows in lists]
-    return [rows.rename({N_CATALOGUE.name: TOTAL}) for rows in with_total]
+    with_total = [sides.joined(rows, [SIZE], "segment") for rows in lists]
+    return [rows.rename({SIZE.name: N_CATALOGUE}) for rows in with_total]
 
 
 # Propensities, and what relevant rows are worth
-
-
-def with_propensities(judged: Judged, rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Return relevant rows with given propensities (0 where not above 0), or with popularities.
-
-    The other one of the two columns is null. NOTE: an item that train does not have counts as one that one user has, as in
-    novelty: nothing that is known of it makes a number of its own. A given propensity that is not above 0 is no such
-    statement but an error of the data, of a cold item too.
-    """
-    nothing = pl.lit(None, pl.Float64)
-    if not judged.inputs.has_propensity:
-        sides = Sides(judged.inputs, judged)
-        shares: Any = attributes.popularity_share.build(sides)
-        # where train is empty it has no share
-        of_one = 1 / pl.col("value").max().fill_null(1.0)
-        rows = rows.join(shares, on="item", how="left", maintain_order="left")
-        rows = rows.join(sides.popularity.select(of_one=of_one), how="cross", maintain_order="left")
-        share = pl.coalesce("value", "of_one").alias("popularity_share")
-        return rows.with_columns(share, given_propensity=nothing).drop("value", "of_one")
-    given = pl.col("propensity").cast(pl.Float64).fill_nan(None)
-    pair = [*judged.of_rows, *PAIR]
-    pairs = judged.inputs.counted("truth").group_by(pair).agg(given_propensity=given.max())
-    rows = rows.join(pairs, on=pair, how="left", maintain_order="left", nulls_equal=True)
-    return rows.with_columns(pl.col("given_propensity").fill_null(0.0), popularity_share=nothing)
 
 
 def _by_worth(judged: Judged, worth: pl.Expr) -> pl.LazyFrame:
@@ -179,11 +121,6 @@ def _highest_first(rows: pl.LazyFrame, keys: Sequence[str], name: str) -> pl.Laz
 # Features of items
 
 
-def _settings(source: str) -> list[Any]:
-    settings: list[Any] = json.loads(source[source.index("[") :])
-    return settings
-
-
 def _of_feature(
     source: str,
     names: set[str],
@@ -193,7 +130,7 @@ def _of_feature(
     ask: Ask | None,
 ) -> list[pl.LazyFrame]:
     """Return the requested columns of hits, or of relevant items, by a feature of the items."""
-    feature = Sides(judged.inputs, judged).feature(_settings(source)[0])
+    feature = Sides(judged.inputs, judged).feature(settings_of(source)[0])
     if ask is not None and not source.startswith(OF_VALUES):
         feature = feature.numbered(ask)
     if source.startswith(OF_HITS):
@@ -203,7 +140,7 @@ def _of_feature(
     relevant = replace(judged, models=None).relevant("item")
     schema = relevant.collect_schema()
     keys = [key for key in judged.list_keys if key in schema]
-    rows = _relevant_by(source, names, relevant, keys, feature, ask)
+    rows = _relevant_by(source, names, relevant, keys, feature)
     found = words.branches(keys, _named(rows, names), names)
     return found if keys == judged.list_keys else [judged.for_each_model(one) for one in found]
 
@@ -219,28 +156,15 @@ def _hits_by(source: str, judged: Judged, feature: Feature, deepest: int | None)
     return _numbered(hits, [*keys, "part"], "rank", name="seen")
 
 
-def with_distinct_ranks(
-    judged: Judged, hits: pl.LazyFrame, deepest: int | None, *, numbered: bool = False
-) -> pl.LazyFrame:
-    """Return hits with ranks of each list at least 1 apart, and where requested their numbers in its order."""
-    keys = judged.list_keys
-    if judged.known.in_order:
-        return with_places(hits, keys) if numbered else hits
-    hits = hits.sort(*keys, "rank", *by_item(judged.inputs.schema, keys))
-    hits = spread_ranks(with_places(hits, keys), keys, whole=judged.whole_ranks)
-    return hits if deepest is None else hits.filter(pl.col("rank") <= deepest)
-
-
 def _relevant_by(
     source: str,
     names: set[str],
     relevant: pl.LazyFrame,
     keys: list[str],
     feature: Feature,
-    ask: Ask | None,
 ) -> pl.LazyFrame:
     """Return the categories of the relevant items, or these items in the best order by a feature."""
-    of, *alpha = _settings(source)
+    of, *alpha = settings_of(source)
     if source.startswith(OF_VALUES):
         valued = relevant.join(feature.numbers(least=0), on="item")
         return _highest_first(valued, keys, "value")
@@ -253,7 +177,7 @@ def _relevant_by(
         rows = _numbered(_numbered(rows, [*keys, "part"], name="seen"), keys, "seen", name="rank")
         return rows.with_columns(pl.col("rank") + 1)
     rows = rows.select(distinct_names(*keys, "item", "part"))
-    return _by_greed(rows, keys, alpha[0], _steps(of, names), ask)
+    return _by_greed(rows, keys, alpha[0], _steps(of, names))
 
 
 def _numbered(rows: pl.LazyFrame, keys: list[str], *order: str, name: str) -> pl.LazyFrame:
@@ -277,9 +201,7 @@ def _steps(of: str, names: set[str]) -> int:
     raise RecframeError(msg)
 
 
-def _by_greed(
-    rows: pl.LazyFrame, keys: list[str], alpha: float, steps: int, ask: Ask | None
-) -> pl.LazyFrame:
+def _by_greed(rows: pl.LazyFrame, keys: list[str], alpha: float, steps: int) -> pl.LazyFrame:
     """Return the items that add most, one after the other and of equal ones the last: keys, rank, seen.
 
     A category that was met m times adds (1 - alpha)^m. NOTE: gains are rounded, so that sums of the same numbers in another
@@ -291,8 +213,6 @@ def _by_greed(
     zero = pl.lit(0.0, dtype=pl.Float64)
     rows = rows.with_columns(met=zero, seen=zero, rank=pl.lit(None, dtype=pl.Float64))
     added = pl.lit(1 - alpha, dtype=pl.Float64) ** pl.col("met")
-    if ask is not None:
-        return _step_by_step(rows, added, steps, ask)
     for step in range(1, steps + 1):
         rows = _with_one_more(rows, added, step)
     return rows.filter(pl.col("rank").is_not_null())
@@ -312,37 +232,6 @@ def _with_one_more(rows: pl.LazyFrame, added: pl.Expr, step: int) -> pl.LazyFram
         met_now=pl.col("taken").any().over("list", "part"),
     )
     return rows.with_columns(pl.col("met") + pl.col("met_now").cast(pl.Float64))
-
-
-def _step_by_step(rows: pl.LazyFrame, added: pl.Expr, steps: int, ask: Ask) -> pl.LazyFrame:
-    """Return the same of a large eager frame.
-
-    NOTE: each step has only the items that are left, few in most lists, and sums up runs of rows: windows over all rows take
-    twice the time.
-    """
-    found = []
-    (left,) = ask([rows.drop("rank", "seen")])
-    for step in range(1, steps + 1):
-        sorted_rows = left.lazy().with_columns(pl.col("list", "row").set_sorted())
-        items = sorted_rows.group_by("row", maintain_order=True).agg(
-            pl.col("list").first(), gain=added.sum().round(12)
-        )
-        gains = ask([items])[0].lazy().with_columns(pl.col("list").set_sorted())
-        highest = gains.group_by("list", maintain_order=True).agg(pl.col("gain").max())
-        best = gains.join(highest, on=["list", "gain"], how="semi")
-        (last,) = ask([best.group_by("list").agg(pl.col("row").max())])
-        is_last = pl.col("row").is_in(last["row"].implode())
-        taken, left = left.filter(is_last), left.filter(~is_last)
-        found.append(taken.lazy().with_columns(seen="met", rank=pl.lit(float(step))))
-        if left.is_empty():
-            break
-        both = packed(["list", "part"]).alias("both")
-        met_now = taken.lazy().select(both, met_now=pl.lit(1.0))
-        rows = left.lazy().with_columns(both)
-        rows = rows.join(met_now, on="both", how="left", maintain_order="left")
-        rows = rows.with_columns(pl.col("met") + pl.col("met_now").fill_null(0.0))
-        (left,) = ask([rows.drop("both", "met_now")])
-    return pl.concat(found)
 
 
 # Weights of users

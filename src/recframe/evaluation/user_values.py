@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -10,23 +10,53 @@ from typing import Literal
 import polars as pl
 
 from recframe.errors import OTHER_TIES, NoOrderError, RecframeError, without_order
-from recframe.evaluation import side_rows
-from recframe.evaluation.recorder import DTYPES, LISTED, RELEVANT, WHOLE, Recorder
-from recframe.evaluation.required_columns import needs_of
-from recframe.evaluation.row_sources import rows_of_branches
-from recframe.evaluation.segments import (
-    deepest_of,
-    n_users_of_segments,
-    users_in_segments,
+from recframe.evaluation import row_sources, side_rows
+from recframe.evaluation.required_columns import (
+    CUT,
+    DTYPES,
+    EXPECTED,
+    HITS,
+    LIST_IDEAL,
+    LISTED,
+    OF_CATALOGUE,
+    PROPENSITIES,
+    RELEVANT,
+    TOTALS,
+    WHOLE,
+    Recorder,
+    needs_of,
+    recorded,
 )
 from recframe.frames.collecting import Ask
-from recframe.frames.rows.joins import ExactSums, beside_one_another, distinct_names
+from recframe.frames.rows.joins import ExactSums, aggregate, beside_one_another, distinct_names
+from recframe.frames.rows.positions import heads
 from recframe.metrics.language.at import At
-from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.definition import Definition, Metric
 from recframe.ranking import known
 from recframe.ranking.data_checks import after_checks
 from recframe.ranking.judged import Judged
 from recframe.side_info.precompute import shown
+
+_OF_TWO_FRAMES = {*HITS, *EXPECTED, *RELEVANT, *LISTED, *TOTALS, "steepness"}
+"""Columns that no side frame has a part in."""
+WITH_RELEVANT: Metric[...] = Metric(
+    Definition(
+        "with relevant",
+        lambda at: (at.n_relevant > 0).cast(pl.Float64),
+        range=(0.0, 1.0),
+        linear=True,
+    )
+)
+"""Internal metric: whether a user has a relevant item; the space in its name avoids collisions."""
+WITH_LIST: Metric[...] = Metric(
+    Definition(
+        "with list",
+        lambda at: pl.when(at.list_length > 0).then(1.0),
+        range=(0.0, 1.0),
+        linear=True,
+    )
+)
+"""Internal metric: 1 for users with a list, null for others."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +80,6 @@ class UserValues:
     """Whether gains may overflow at high grades."""
     aligned: bool
     """Whether users are the same in all models."""
-    bounded: Collection[str] = ()
-    """Names of the values within -1 and 1."""
 
     def each(self) -> pl.LazyFrame:
         """Return every user of each segment, once: the keys, the user, and the values."""
@@ -70,26 +98,29 @@ class UserValues:
         users = users.select(*keys, *names, n_users=pl.lit(1, dtype=pl.Int64))
         return self._checked(users).select(*keys, *names)
 
-    def sums(self, spread: Collection[str] = ()) -> pl.LazyFrame:
+    def sums(self, exact: ExactSums, spread: Collection[str] = ()) -> pl.LazyFrame:
         """Return one row per segment: keys, n_users, sums for means, and the spread of some values.
 
-        The sums are in the parts that `sums_of_values` has.
+        The sums are in the parts of `exact`, see `sums_of_values`.
         """
-        names, keys = self.names, self.keys
-        counts = [pl.col(name).count().alias(f"count {name}") for name in names]
-        counts += [(pl.col(name) == 0).sum().alias(f"zero {name}") for name in spread]
-        n_present = pl.len().cast(pl.Int64).alias("n_present")
-        exact = sums_of_values(names, self.bounded, spread=spread)
-        sums = exact.summed(self._present_in_segments(), keys, [n_present, *counts])
-        segments = n_users_of_segments(self.judged, keys)
+        keys, counts, others = self.keys, [pl.len().cast(pl.Int64).alias("n_present")], []
+        for name in self.names:
+            counts.append(pl.col(name).count().alias(f"count {name}"))
+            others += [f"count {name}", f"empty {name}"]
+        for name in spread:
+            counts.append((pl.col(name) == 0).sum().alias(f"zero {name}"))
+            others.append(f"zero {name}")
+        rows, judged = self.present, self.judged
+        if not {*keys} <= {*judged.model}:
+            rows = judged.inputs.attach(judged.named(rows), "users")
+        sums = exact.summed(rows, keys, counts)
+        segments = n_users_of_segments(judged, keys)
         if keys:
             segments = segments.join(sums, on=keys, how="left", nulls_equal=True)
             # a frame without columns has no row
-            segments = segments.join(self._empty, how="cross") if names else segments
+            segments = segments.join(self._empty, how="cross") if self.names else segments
         else:
             segments = beside_one_another([segments, sums, self._empty])
-        others = [f"{part} {name}" for part in ("count", "empty") for name in names]
-        others += [f"zero {name}" for name in spread]
         columns = [*keys, "n_users", "n_present", *exact.parts, *others]
         return self._checked(segments).select(columns)
 
@@ -97,11 +128,6 @@ class UserValues:
     def _empty(self) -> pl.LazyFrame:
         """One row: the values of an empty list, as `empty value 0`, ..."""
         return self.empty.rename({name: f"empty {name}" for name in self.names})
-
-    def _present_in_segments(self) -> pl.LazyFrame:
-        if {*self.keys} <= {*self.judged.model}:
-            return self.present
-        return self.judged.inputs.attach(self.judged.named(self.present), "users")
 
     def _checked(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         return after_checks(rows, self.judged, "n_users", pl.Int64, steep=self.steep)
@@ -122,59 +148,23 @@ def sums_of_values(
     names: Sequence[str], bounded: Collection[str], *, spread: Collection[str]
 ) -> ExactSums:
     """Return the sums of values, and of the squares of some: `sum value 0`, ..., `square value 0`, ..."""
-    values = {f"sum {name}": pl.col(name) for name in names}
-    values |= {f"square {name}": pl.col(name) * pl.col(name) for name in spread}
-    return ExactSums(values, {name for name in values if name.partition(" ")[2] in bounded})
+    values, whole = {}, []
+    for name in names:
+        values[f"sum {name}"] = pl.col(name)
+        whole += [f"sum {name}", f"square {name}"] * (name in bounded)
+    for name in spread:
+        values[f"square {name}"] = pl.col(name) * pl.col(name)
+    return ExactSums(values, whole)
 
 
-@dataclass(frozen=True)
-class HeldPlan:
-    """Collected values of metrics that share policies."""
-
-    columns: Mapping[tuple[object, ...], str]
-    """Column names of values, by metric identity."""
-    values: UserValues
-    models: pl.DataFrame | None
-
-    @staticmethod
-    def key(metric: Metric[...]) -> tuple[object, ...]:
-        """Return the identity of a metric, regardless of its column name."""
-        return id(metric.definition), metric.settings, metric.k
-
-
-@dataclass(frozen=True)
-class HeldValues:
-    """Cached users' values of some metrics, by policies."""
-
-    plans: Mapping[tuple[object, ...], HeldPlan]
-
-    @property
-    def models(self) -> pl.DataFrame | None:
-        """The models, where there are some."""
-        return next((plan.models for plan in self.plans.values()), None)
-
-    def of(
-        self, judged: Judged, metrics: Sequence[Metric[...]], keys: Sequence[str]
-    ) -> UserValues | None:
-        """Return the values of some metrics, unless one is not held, or segments cut through the lists."""
-        plan = self.plans.get(judged.context.policies)
-        wanted = [HeldPlan.key(metric) for metric in metrics]
-        if plan is None or judged.rows or not {*wanted} <= plan.columns.keys():
+def deepest_of(metrics: Sequence[Metric[...]]) -> int | None:
+    """Return the largest cut-off of the metrics, None where one has none; without a metric no rank is read."""
+    deepest = 1
+    for metric in metrics:
+        if metric.k is None:
             return None
-        values, names = plan.values, names_of(metrics)
-        named = zip(wanted, names, strict=True)
-        taken = [pl.col(plan.columns[key]).alias(name) for key, name in named]
-        # the checks of the frames are passed
-        inputs = replace(judged.inputs, checks=())
-        return replace(
-            values,
-            judged=replace(values.judged, inputs=inputs),
-            keys=list(keys),
-            names=names,
-            present=values.present.select(*judged.model, "user", *taken),
-            empty=values.empty.select(taken),
-            bounded=bounded_names(metrics),
-        )
+        deepest = max(deepest, metric.k)
+    return deepest
 
 
 def values_of_users(
@@ -182,17 +172,8 @@ def values_of_users(
     metrics: Sequence[Metric[...]],
     keys: Sequence[str],
     ask: Ask | None = None,
-    held: HeldValues | None = None,
 ) -> UserValues:
     """Return the values of some metrics for the users of a judgement, in the segments of some keys."""
-    found = None if held is None else held.of(judged, metrics, keys)
-    return _planned(judged, metrics, keys, ask) if found is None else found
-
-
-def _planned(
-    judged: Judged, metrics: Sequence[Metric[...]], keys: Sequence[str], ask: Ask | None
-) -> UserValues:
-    """Return the values as a plan makes them."""
     words, context = Recorder(), judged.context
     # relevant rows count at any rank, or without one
     deepest = deepest_of([one for one in metrics if one.k or not needs_of(one).columns <= RELEVANT])
@@ -204,8 +185,10 @@ def _planned(
     # the branches that the words above have asked for
     rows = rows_of_branches(judged, words, deepest, ask)
     lists = rows.group_by(judged.list_keys).agg(*values.values(), counted=counted)
-    check_shapes(lists, metrics)
-    roots = {name for value in values.values() for name in value.meta.root_names()}
+    _check_shapes(lists, values, metrics)
+    roots: set[str] = set()
+    for value in values.values():
+        roots.update(value.meta.root_names())
     has_one_truth = judged.truth is not None and context.relevant_from == "truth"
     return UserValues(
         judged=judged,
@@ -213,11 +196,29 @@ def _planned(
         names=list(values),
         # NOTE: a name as text has Polars look it up in the whole plan's schema, which is a tenth of a small call
         present=lists.filter(pl.col("counted")),
-        empty=no_rows(frozenset(roots)).select(values.values()),
+        empty=_no_rows(frozenset(roots)).select(values.values()),
         steep="steepness" in words.asked,
         aligned=has_one_truth and words.reads_relevant_alone(),
-        bounded=bounded_names(metrics),
     )
+
+
+def rows_of_branches(
+    judged: Judged, words: Recorder, deepest: int | None, ask: Ask | None = None
+) -> pl.LazyFrame:
+    """Return the rows of all requested row sources, concatenated; columns of other sources are null."""
+    asked, read, branches = words.asked, words.read, []
+    reads_ideals = any(name.startswith(LIST_IDEAL) for name in asked)
+    if asked & (HITS | EXPECTED | PROPENSITIES) or words.windows or reads_ideals:
+        branches.append(row_sources.hits(judged, words, deepest))
+    if read & RELEVANT:
+        branches += row_sources.relevant(judged, words, ask)
+    if read & LISTED:
+        rows = row_sources.listed(judged, read, deepest)
+        branches += words.branches(judged.list_keys, rows, LISTED.union(TOTALS))
+    if words.worths or not read <= _OF_TWO_FRAMES:
+        branches += side_rows.branches(judged, words, read, deepest, ask)
+    branches = branches or [judged.relevant()]
+    return pl.concat(branches, how="diagonal") if len(branches) > 1 else branches[0]
 
 
 def known_for(
@@ -232,12 +233,12 @@ def known_for(
         k=deepest,
         whole_lists=bool(words.read & WHOLE),
         listed=bool(words.read & LISTED),
-        first=bool(words.read & side_rows.CUT),
+        first=bool(words.read & CUT),
         by_number=not (words.reads_lists() or words.worths),
         by_hits=judged.context.no_relevant == "zero" and all(map(_is_made_by_hits, metrics)),
     )
     judged = replace(judged, known=known.ask(judged, reads, ask))
-    if not words.read & side_rows.OF_CATALOGUE:
+    if not words.read & OF_CATALOGUE:
         return judged
     items = shown(side_rows.sides_of(judged), ask)
     return replace(judged, known=replace(judged.known, items=items))
@@ -255,44 +256,77 @@ def _is_made_by_hits(metric: Metric[...]) -> bool:
 def values_of_lists(
     metrics: Sequence[Metric[...]], words: Recorder, deepest: int | None, judged: Judged
 ) -> dict[str, pl.Expr]:
-    """Return each metric's value of a list, under a name of its own."""
+    """Return each metric's value of a list, under a name of its own, and add to the words what it reads."""
     values = {}
-    for name, metric in zip(names_of(metrics), metrics, strict=True):
-        at = At(metric.k, words, cut=metric.k == deepest, sharing=judged.sharing)
-        value = _value(metric, at).cast(pl.Float64)
+    for number, metric in enumerate(metrics):
+        value, own = _recorded(metric, deepest, judged)
+        words.add(own)
+        value = value.cast(pl.Float64)
         if judged.context.no_relevant == "null":
             value = pl.when(At(None, words).n_relevant > 0).then(value)
-        values[name] = value.alias(name)
+        values[f"value {number}"] = value.alias(f"value {number}")
     return values
 
 
-def _value(metric: Metric[...], at: At) -> pl.Expr:
-    """Return a metric's value of a list, or say why it needs an order of tied items."""
-    definition = metric.definition
-    if at.sharing is not None and not (definition.builtin or definition.linear):
+def _recorded(metric: Metric[...], deepest: int | None, judged: Judged) -> tuple[pl.Expr, Recorder]:
+    """Return a metric's value of a list and what it reads, or say why it needs an order of tied items."""
+    definition, sharing = metric.definition, judged.sharing
+    if sharing is not None and not (definition.builtin or definition.linear):
         msg = (
-            f"ties={at.sharing!r} needs your metric {metric.name!r} to be a sum over hits (see rf.At), declared by "
+            f"ties={sharing!r} needs your metric {metric.name!r} to be a sum over hits (see rf.At), declared by "
             f"@rf.metric(linear=True); otherwise {OTHER_TIES}"
         )
         raise RecframeError(msg)
     try:
-        return metric.value(at)
+        return recorded(metric, cut=metric.k == deepest, sharing=sharing)
     except NoOrderError as error:
-        raise without_order(str(metric), str(at.sharing), error) from None
+        raise without_order(str(metric), str(sharing), error) from None
 
 
 @lru_cache
-def no_rows(names: frozenset[str]) -> pl.LazyFrame:
+def _no_rows(names: frozenset[str]) -> pl.LazyFrame:
     """Return an empty frame with the words' columns, to evaluate an empty list."""
     return pl.LazyFrame(schema={name: DTYPES.get(name, pl.Float64) for name in names})
 
 
-def check_shapes(lists: pl.LazyFrame, metrics: Sequence[Metric[...]]) -> None:
+def _check_shapes(
+    lists: pl.LazyFrame, names: Collection[str], metrics: Sequence[Metric[...]]
+) -> None:
     """Reject users' own metrics with several values per list."""
-    for name, metric in zip(names_of(metrics), metrics, strict=True):
+    for name, metric in zip(names, metrics, strict=True):
         if not metric.definition.builtin and lists.collect_schema()[name] != pl.Float64:
             msg = (
                 f"the metric {metric.name!r} has a value for each row of a list; "
                 "return one for the list: its sum(), max(), ..."
             )
             raise RecframeError(msg)
+
+
+# Users of segments
+
+
+def users_in_segments(judged: Judged) -> pl.LazyFrame:
+    """Return each user of the universe once for each segment and model, whether or not they have a row in the branches."""
+    return _for_each_model(judged.inputs.attach(judged.members(), "users"), judged)
+
+
+def n_users_of_segments(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return n_users for each segment, whether or not any of its users has a row in the branches."""
+    of_users = [key for key in keys if key != "model"]
+    n_users = pl.len().cast(pl.Int64).alias("n_users")
+    if of_users and judged.known.n_users is not None:
+        support = judged.known.n_users
+    elif of_users:
+        members = judged.inputs.attach(judged.members(), "users")
+        support = members.group_by(of_users).agg(n_users)
+    elif judged.known.users is not None:
+        support = judged.known.users.select(n_users)
+    else:
+        # rows mostly stand user by user, so that few are left to a hash table
+        n_users = pl.col("user").n_unique().cast(pl.Int64).alias("n_users")
+        support = aggregate(heads(judged.users), [], [n_users])
+    return _for_each_model(support, judged)
+
+
+def _for_each_model(rows: pl.LazyFrame, judged: Judged) -> pl.LazyFrame:
+    return rows if judged.models is None else rows.join(judged.models, how="cross")

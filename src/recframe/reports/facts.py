@@ -13,7 +13,6 @@ import polars as pl
 from recframe.audit.report import meanings_of_checks
 from recframe.charts.long_format import Intervals, Names, Result, models_of, named
 from recframe.errors import RecframeError
-from recframe.evaluation.caching import held_values
 from recframe.evaluation.required_columns import is_of_segment, needs_of
 from recframe.frames.dtypes import text_of
 from recframe.frames.inputs import Inputs
@@ -65,28 +64,13 @@ class Facts:
         """Note what is asked, and the names of the models."""
         self.plain = self.whole._candidates()._in_polars()  # noqa: SLF001  the methods of this room
         self.inputs: Inputs = self.plain._inputs(None, self.metrics)  # noqa: SLF001
-        self.rec = self._holding()
+        self.rec = self.plain
         self.names: Names = models_of(self.plain)
         self.models = self.names.order
         metrics = [str(metric) for metric in self.metrics]
         self.data |= {"metrics": metrics, "models": self.models, "baseline": self.baseline}
         self.data |= {"by": self.by, "level": self.level, "cluster": self.cluster}
         self.data |= {"summary": [], "findings": []}
-
-    def _holding(self) -> Any:
-        """Return the same `rec` with users' values of all that is drawn collected."""
-        rec = self.whole._candidates()._in_polars()  # noqa: SLF001
-        if self.inputs.folds is not None:  # whose values are of each fold
-            return rec
-        conventions = under_profile.asked(self.inputs.context, self.metrics)
-        over_k = [replace(one, k=k) for one in self.over_cutoffs for k in CUTOFFS]
-        # a profile's library may have them without a cut-off alone
-        with suppress(RecframeError):
-            conventions += under_profile.asked(self.inputs.context, over_k)
-        if conventions:
-            home = under_profile.at_home(self.inputs)
-            rec._held = held_values(home, conventions, rec._run(), rec._kind.run)  # noqa: SLF001
-        return rec
 
     @property
     def of_users(self) -> list[Metric[...]]:
