@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,14 @@ def fails_with(kind: Any, text: str, call: Any) -> None:
 
 
 COLUMNS = ", with columns of users, items and ranks or scores: pl.DataFrame({...})"
+BY_COLUMN = "pl.DataFrame({...}) of columns"
+OF_VALUES = {
+    "truth": f": rf.from_truth({{...}}) of the items of each user, {BY_COLUMN}",
+    "train": f": rf.from_truth({{...}}) of the items of each user, {BY_COLUMN}",
+    "reference": f": rf.from_lists({{...}}) of the items of each user, {BY_COLUMN}",
+    "users": f": {BY_COLUMN}",
+    "items": f": {BY_COLUMN}",
+}
 GROUPED = ": the one that was grouped, with the groups as by='...'"
 
 
@@ -52,7 +61,19 @@ GROUPED = ": the one that was grouped, with the groups as by='...'"
         (None, "None", ""),
         (3, "an int", ""),
         (object(), "an object", ""),
-        ("a.parquet", "text", ", not a path: pl.scan_parquet(path), pl.scan_csv(path)"),
+        ("a.parquet", "text", ", not a path: pl.scan_parquet('a.parquet')"),
+        ("a/b.CSV.gz", "text", ", not a path: pl.scan_csv('a/b.CSV.gz')"),
+        (
+            PurePosixPath("a.b/c.tsv"),
+            "a PurePosixPath",
+            r", not a path: pl.scan_csv('a.b/c.tsv', separator='\t')",
+        ),
+        (
+            PurePosixPath("c.qrels"),
+            "a PurePosixPath",
+            ", not a path: rf.scan_trec_qrels('c.qrels')",
+        ),
+        ("truth", "text", ", not a path: pl.scan_parquet(path), pl.scan_csv(path)"),
         (pl.Series([1]), "a Polars Series", ": series.to_frame()"),
         (pd.Series([1]), "a pandas Series", ": series.reset_index()"),
         (FRAME.to_arrow()["user"], "a pyarrow ChunkedArray", ": one column of a table is none"),
@@ -69,9 +90,12 @@ def test_what_is_no_frame(thing, said, instead):
 
     with says(f"the first argument of rec() {give}"):
         rf.rec(thing)
-    for side in ("truth", "users", "items") if thing is not None else ():
-        with says(f"the frame {side}= {give}"):
-            rf.rec(FRAME, **{side: thing}).mrr()
+    for side, of_values in OF_VALUES.items() if thing is not None else ():
+        if side == "reference" and isinstance(thing, str):  # the name of a model
+            continue
+        for frame in (FRAME, FRAME.lazy(), FRAME.to_pandas()):
+            with says(f"the frame {side}= {give.replace(COLUMNS, of_values)}"):
+                frame.rec(**{side: thing})
 
 
 CAST = "; cast them to one dtype, so that they can match"

@@ -39,6 +39,8 @@ Sharing = Literal["expected", "last"]
 
 SIDES = ("truth", "users", "items", "train", "reference")
 """The options that take a frame."""
+_OF_ITEMS = {"truth": "rf.from_truth", "train": "rf.from_truth", "reference": "rf.from_lists"}
+"""The readers of nested items of users, by the side frames that they make."""
 CHOICES = {
     "universe": Universe,
     "no_relevant": NoRelevant,
@@ -147,7 +149,7 @@ class Context:
         """Return the context with new values of some options, validated."""
         self.check(options)
         held = {
-            name: in_memory(value, str(FrameOf(name))) if name in SIDES else _plain(name, value)
+            name: _side(name, value) if name in SIDES else _plain(name, value)
             for name, value in options.items()
         }
         bound = replace(self, **held, given=self.given.union(options))
@@ -274,6 +276,18 @@ def _check_option(name: str, value: object) -> None:
             "decimals"
         )
         raise RecframeError(msg)
+
+
+def _side(name: str, value: Any) -> Any:
+    """Return a side frame as it is held, or say what makes a frame of something else."""
+    title = str(FrameOf(name))
+    held = in_memory(value, title)
+    is_a_model = name == "reference" and isinstance(held, str)
+    if not (held is None or is_a_model or isinstance(held, NamedFrame)):
+        reader = _OF_ITEMS.get(name)
+        nested = "" if reader is None else f"{reader}({{...}}) of the items of each user, "
+        kind_for(held, title, f": {nested}pl.DataFrame({{...}}) of columns")
+    return held
 
 
 def _renamed(role: str, name: object) -> str:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from functools import cache
 from importlib import import_module
+from pathlib import PurePath
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 import polars as pl
 
-from recframe.errors import RecframeError, kind_of
+from recframe.errors import RecframeError, kind_of, shown
 from recframe.frames.collecting import (
     LARGE,
     Ask,
@@ -357,6 +359,22 @@ KINDS = {
     "dask.DataFrame": "engines.dask_frames.DaskFrame",
 }
 """The kinds of the frames of libraries, by their path below recframe."""
+READERS = {
+    ".parquet": "pl.scan_parquet({})",
+    ".csv": "pl.scan_csv({})",
+    ".tsv": "pl.scan_csv({}, separator='\\t')",
+    ".arrow": "pl.scan_ipc({})",
+    ".ipc": "pl.scan_ipc({})",
+    ".feather": "pl.scan_ipc({})",
+    ".jsonl": "pl.scan_ndjson({})",
+    ".ndjson": "pl.scan_ndjson({})",
+    ".json": "pl.read_json({})",
+    ".qrels": "rf.scan_trec_qrels({})",
+    ".run": "rf.scan_trec_run({})",
+}
+"""The calls that read files, by the files' suffixes."""
+OF_COLUMNS = ", with columns of users, items and ranks or scores: pl.DataFrame({...})"
+"""How lists, dictionaries and arrays become recommendations."""
 
 
 class ArrowStream(Protocol):
@@ -366,15 +384,18 @@ class ArrowStream(Protocol):
         """Give the columns as a stream."""
 
 
-def kind_for(frame: Any, title: object = "the frame") -> Kind:
-    """Return a frame's kind, or raise an error that lists the supported frames."""
+def kind_for(frame: Any, title: object = "the frame", of_values: str = OF_COLUMNS) -> Kind:
+    """Return a frame's kind, or raise an error that lists the supported frames.
+
+    `of_values` are the words on how a list, a dictionary or an array becomes this frame.
+    """
     found = kind_of_class(type(frame))  # type: ignore[arg-type]  # a class can be hashed
     if found is None:
         loaded = "".join(f", a {one}" for one in OF_ENGINES if _is_loaded(one))
         taken = (
             f"a polars.DataFrame, a polars.LazyFrame, a pandas.DataFrame{loaded} or an Arrow table"
         )
-        msg = f"{title} is {kind_of(frame)}; give {taken}{_made_a_frame(frame)}"
+        msg = f"{title} is {kind_of(frame)}; give {taken}{_made_a_frame(frame, of_values)}"
         raise RecframeError(msg)
     return found(frame)
 
@@ -449,25 +470,32 @@ def _is_loaded(frame_class: str) -> bool:
     return frame_class.rpartition(".")[0] in sys.modules
 
 
-def _made_a_frame(thing: Any) -> str:
+def _made_a_frame(thing: Any, of_values: str) -> str:
     """Return how something else becomes a frame, where that is known."""
     library, kind = type(thing).__module__.partition(".")[0], type(thing).__name__
     if _is_stream(thing):
         return str(Either(": rf.rec(frame) reads it"))
+    if isinstance(thing, str | os.PathLike):
+        return _read_from(os.fsdecode(thing))
     known = {
         "recframe": ", not what recframe makes of it",
         "NamedFrame": str(Either(", and name its columns in the call: rf.rec(frame, user='...')")),
         "pyarrow": ": one column of a table is none",
         "Column": ": one column of a table is none",
         "Series": ": series.reset_index()" if library == "pandas" else ": series.to_frame()",
-        "str": ", not a path: pl.scan_parquet(path), pl.scan_csv(path)",
     }
-    if _is_loaded(OF_ENGINES[0]):
-        known["str"] += ", or a table's name: spark.table(name)"
     rows = ": spark.createDataFrame(rdd, ['user', 'item', 'rank'])"
     known |= dict.fromkeys(("RDD", "PipelinedRDD"), rows)
-    columns = ", with columns of users, items and ranks or scores: pl.DataFrame({...})"
-    known |= dict.fromkeys(("list", "dict", "ndarray"), columns)
+    known |= dict.fromkeys(("list", "dict", "ndarray"), of_values)
     if "Group" in kind:
         return ": the one that was grouped, with the groups as by='...'"
     return known.get(kind) or known.get(library, "")
+
+
+def _read_from(path: str) -> str:
+    """Return how the file of a path is read, by its suffix."""
+    for suffix in reversed(PurePath(path).suffixes):  # that of data.csv.gz is before the last
+        if call := READERS.get(suffix.lower()):
+            return f", not a path: {call.format(shown(path))}"
+    or_table = ", or a table's name: spark.table(name)" if _is_loaded(OF_ENGINES[0]) else ""
+    return f", not a path: pl.scan_parquet(path), pl.scan_csv(path){or_table}"
