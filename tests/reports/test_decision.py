@@ -371,8 +371,8 @@ def test_models_stand_by_value_and_bounds_below_them():
     split = log.rec(time="day").split.last_per_user(1)
     lists = split.baselines("popular", "random", "oracle", k=2, seen="keep")
     page = split.rec(lists, model="model").report("mrr", sections="overview")
-    chart, table = page.sections[0].parts
+    *charts, table = page.sections[0].parts
 
-    assert chart.name == "chart-models"
+    assert [chart.name for chart in charts] == ["chart-models", "chart-compare"]
     assert {row[0].text for row in table.rows} == {"popular", "random"}
     assert [*table.notes] == ["Bounds of mrr, which are no candidates: oracle 1.000."]

@@ -178,6 +178,10 @@ def test_a_page_of_real_lists_is_short_and_small(browser, tmp_path):
 
     assert path.stat().st_size <= 500_000
     assert seen.page.evaluate("document.documentElement.scrollHeight") <= 6_000
+    # two charts side by side, and a table below them
+    for drawn in ("figure:last-of-type svg:visible", "table"):
+        place = seen.page.locator(f"#overview {drawn}").last.bounding_box()
+        assert place["x"] + place["width"] > 0.9 * 1280
     assert sheets(seen) <= 5
     seen.context.close()
 

@@ -180,6 +180,18 @@ class Facts:
         how = {**self.how._asdict(), "margin": self.margin, **more}
         return named(self.rec, self.rec._compared([metrics], baseline, counts=True, **how))  # noqa: SLF001
 
+    @property
+    def against(self) -> str:
+        """The baseline, or else the best model, "" without a model to compare with."""
+        return self.baseline or (self.decision.best if self.decision else "")
+
+    @cached_property
+    def compared_all(self) -> Result | None:
+        """Comparisons of all models with that one, in all metrics that can be tested."""
+        if self.stop or not self.tested or not self.against:
+            return None
+        return self.compared(self.against, self.tested)
+
     @cached_property
     def decision(self) -> Decision | None:
         """The decision between candidates; None where two are not known, or none is better."""

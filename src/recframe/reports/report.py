@@ -104,28 +104,32 @@ def overview(facts: Facts) -> Section | None:
         return None
     first, names, parts = facts.metrics[0], [*map(str, facts.metrics)], []
     if len(facts.models) > 1 and not facts.stop:
-        parts.append(
-            _figure(facts, "models", lambda plot: plot.models(first, **facts.how._asdict()))
-        )
+        how = facts.how._asdict()
+        parts.append(_figure(facts, "models", lambda plot: plot.models(first, **how)))
+        parts += _against(facts)
     caption = f"Mean of each metric, with its interval at {facts.how.words}"
     table = values_table(facts.summary, names, caption)
     parts.append(table._replace(notes=[facts.bounds] * bool(facts.bounds)))
     return Section("overview", "Overview", "", parts)
 
 
+def _against(facts: Facts) -> list[Any]:
+    """Return the chart of differences from the baseline, or from the best model, by the first metric."""
+    of = facts.compared_all
+    rows = of.data.filter(metric=str(facts.tested[0])) if of else []
+    if not of or not 0 < len(rows) <= MOST_MARKS:
+        return []
+    return [_differences(facts, "compare", of._replace(data=rows), facts.against)]
+
+
 def comparison(facts: Facts) -> Section | None:
     """Return the differences of models from the baseline, or from the best model."""
-    against = facts.baseline or (facts.decision.best if facts.decision else None)
-    if facts.stop or not facts.tested or against is None:
+    of = facts.compared_all
+    if of is None or of.data.is_empty():
         return None
-    found = facts.compared(against, facts.tested)
-    rows = facts.by_value(facts.keep("compared", found.data))
-    firsts = found._replace(data=found.data.filter(metric=str(facts.tested[0])))
-    is_drawn = 0 < len(firsts.data) <= MOST_MARKS
-    parts = [_differences(facts, "compare", firsts, against)] * is_drawn
-    caption = f"Differences from {against}, with intervals at {facts.how.words}"
-    table = differences_table(rows, caption)
-    return Section("comparison", "Comparison of models", "", [*parts, table]) if rows else None
+    rows = facts.by_value(facts.keep("compared", of.data))
+    caption = f"Differences from {facts.against}, with intervals at {facts.how.words}"
+    return Section("comparison", "Comparison of models", "", [differences_table(rows, caption)])
 
 
 def segments(facts: Facts) -> Section | None:
