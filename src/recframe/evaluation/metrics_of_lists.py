@@ -58,6 +58,8 @@ N_PLACES = "n places"
 """Column with the number of an item's rows in a segment's lists."""
 SIGN = "sign"
 """Column with the sign of an item in sums over items, where these are changes."""
+NUMBER = "number"
+"""Column with the number of items that are alike in all that sums over items read."""
 
 
 def values_of_each(
@@ -308,15 +310,7 @@ class Lists:
         facts = asked.facts_in(Level.PLACE, Level.EVERYWHERE, Level.OVER_ITEMS)
         items = sides.joined(items, facts, "item", "segment", "whole")
         everywhere = distinct_names(*self._keys_of_all, "item")
-        items = self._with_sums(items, Level.EVERYWHERE, everywhere)
-        if not (places := asked.columns.get(Level.PLACE)):
-            return items
-        # a window over no column at all does not stream
-        items, among = items.with_columns(all=pl.lit(0)), self.keys or ["all"]
-        return items.with_columns(
-            one.rank("ordinal").over(among).alias(f"{Level.PLACE} {number}")
-            for number, one in enumerate(places)
-        )
+        return self._with_sums(items, Level.EVERYWHERE, everywhere)
 
     def _places(self) -> pl.LazyFrame:
         """Return the rows with all columns that sums over an item's places need."""
@@ -337,16 +331,43 @@ class Lists:
 
     def _over_items(self) -> pl.LazyFrame:
         """Return the sums over the items of each segment."""
-        items = self._items()
-        exact, counts = self.asked.sums(Level.OVER_ITEMS)
-        if SIGN not in items.collect_schema():
+        items, (exact, counts) = self._items(), self.asked.sums(Level.OVER_ITEMS)
+        if Level.PLACE in self.asked.columns:
+            items = self._placed(items)
+        times = next((name for name in (NUMBER, SIGN) if name in items.collect_schema()), None)
+        if times is None:
             return exact.of(items, self.keys, counts)
-        sign, terms = pl.col(SIGN), self.asked.terms
-        exact = replace(exact, values={name: one * sign for name, one in exact.values.items()})
+        number, terms = pl.col(times), self.asked.terms
+        exact = replace(exact, values={name: one * number for name, one in exact.values.items()})
         names = [one.meta.output_name() for one in counts]
-        counts = [(terms[name].cast(pl.Int64) * sign).sum().alias(name) for name in names]
-        sums = exact.summed(items, self.keys, [*counts, sign.first()])
+        counts = [(terms[name].cast(pl.Int64) * number).sum().alias(name) for name in names]
+        if times == NUMBER:
+            return exact.of(items, self.keys, counts)
+        sums = exact.summed(items, self.keys, [*counts, number.first()])
         return exact.put_together(self.run.added([sums], self.keys))
+
+    def _placed(self, items: pl.LazyFrame) -> pl.LazyFrame:
+        """Return items that are alike as one row, with their number and the mean of their places.
+
+        NOTE: of most catalogues few rows are left, so that places without each group of users take little.
+        """
+        columns, schema = self.asked.columns, items.collect_schema()
+        values = {f"{Level.PLACE} {n}": one for n, one in enumerate(columns[Level.PLACE])}
+        asked = [*values.values(), *columns[Level.OVER_ITEMS]]
+        read = {name for one in asked for name in one.meta.root_names()} - {*values}
+        alike, is_signed = [*self.keys, *sorted(read)], SIGN in schema
+        number = pl.col(SIGN).sum() if is_signed else pl.len()
+        items = aggregate(items, alike, [number.cast(pl.Int64).alias(NUMBER)])
+        if is_signed:
+            items = self.run.added([items.with_columns(pl.lit(1).alias(SIGN))], alike)
+        # a window over no column at all does not stream
+        items, among = items.with_columns(**values, all=pl.lit(0)), self.keys or ["all"]
+        for name in values:
+            known = pl.when(pl.col(name).is_not_null()).then(NUMBER)
+            last = known.cum_sum().over(among, order_by=name).alias("last")
+            mean = pl.col("last").max() - (known.sum() - 1) / 2
+            items = items.with_columns(last).with_columns(mean.over(*among, name).alias(name))
+        return items
 
     def _over_groups(self, groups: Fact) -> pl.LazyFrame:
         """Return the aggregates over the groups of items of each segment."""

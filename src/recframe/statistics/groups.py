@@ -10,7 +10,7 @@ import polars as pl
 
 from recframe.evaluation import evaluation
 from recframe.evaluation.evaluation import Convention
-from recframe.evaluation.metrics_of_lists import N_PLACES, SIGN
+from recframe.evaluation.metrics_of_lists import N_PLACES, NUMBER, SIGN
 from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import needs_of
 from recframe.evaluation.segments import SUPPORT, keys_of, numbered, support_of
@@ -113,7 +113,7 @@ def of_groups(
             continue
         if is_known:
             levels = {level for one in of.values() for level in needs_of(one).levels}
-            changes = not levels & {Level.PLACE, Level.EVERYWHERE}
+            changes = Level.EVERYWHERE not in levels
             left = replace(run, adds=partial(_left_out, run, changes=changes))
             rows = numbered(evaluation.evaluate(each, asked, left, SUPPORT), [*keys, GROUP])
             # over folds each user counts once, in their group
@@ -160,39 +160,47 @@ def _left_out(
         return run.added([sums], keys, same)
     schema, others = sums.collect_schema(), [key for key in keys if key != GROUP]
     parts = [name for name in schema if name not in {*keys, *same, SIGN}]
+    firsts = [pl.col(name).first() for name in same]
+    added = [*(pl.col(name).sum() for name in parts), *firsts]
     if SIGN in schema:
         sums, is_whole = sums.cache(), pl.col(GROUP) == NOBODY
-        whole, sums = sums.filter(is_whole).drop(GROUP, SIGN), sums.filter(~is_whole)
+        whole, own = sums.filter(is_whole).drop(GROUP, SIGN), sums.filter(~is_whole).drop(SIGN)
     else:
-        sums = run.added([sums], keys, same).cache()
-        totals = [*(pl.col(name).sum() for name in parts), *(pl.col(name).first() for name in same)]
-        whole = aggregate(sums, others, totals)
-    own = sums.select(*keys, *(pl.col(name).alias(f"own {name}") for name in parts))
-    less = [
-        (pl.col(name) - pl.col(f"own {name}").fill_null(0)).cast(schema[name]).alias(name)
-        for name in parts
-    ]
-    if changes and N_PLACES in schema:
-        return _signed(whole.cache(), own, less, others).select(*schema, SIGN)
+        own = run.added([sums], keys, same).cache()
+        whole = aggregate(own, others, added)
+        if changes and N_PLACES in schema:
+            return _signed(whole.cache(), own, parts, keys).select(*schema, SIGN)
     numbers = pl.LazyFrame({GROUP: [NOBODY, *range(N_GROUPS)]}, schema={GROUP: schema[GROUP]})
-    rest = joined(whole.join(numbers, how="cross"), own, keys).with_columns(less)
-    rest = rest.select(name for name in schema if name != SIGN)
+    names = [name for name in schema if name != SIGN]
+    summed = {
+        name: pl.Int64 if schema[name].is_unsigned_integer() else schema[name] for name in parts
+    }
+    signed = [pl.col(name).cast(dtype) for name, dtype in summed.items()]
+    less = [
+        (pl.lit(0, dtype) - pl.col(name).cast(dtype)).alias(name) for name, dtype in summed.items()
+    ]
+    each = [whole.join(numbers, how="cross").with_columns(signed), own.with_columns(less)]
+    rest = aggregate(pl.concat(one.select(names) for one in each), keys, added)
+    rest = rest.select(pl.col(name).cast(schema[name]) for name in names)
     # an item that nobody else has is none of the segment
-    return rest.filter(pl.col(N_PLACES) > 0) if N_PLACES in schema else rest
+    there = [name for name in (N_PLACES, NUMBER) if name in schema]
+    return rest.filter(pl.col(name) > 0 for name in there) if there else rest
 
 
 def _signed(
-    whole: pl.LazyFrame, own: pl.LazyFrame, less: Sequence[pl.Expr], keys: Sequence[str]
+    whole: pl.LazyFrame, own: pl.LazyFrame, parts: Sequence[str], keys: Sequence[str]
 ) -> pl.LazyFrame:
     """Return the items of all users, and those that each group lists: as they are, and, with the sign -1, without the group.
 
     NOTE: few of all items are listed by a group, so that this takes a third of the time of all items without each.
     """
-    of_groups = joined(own, whole, keys).cache()
+    names = whole.collect_schema().names()
+    own = own.select(*keys, pl.col(parts).name.prefix("own "))
+    of_groups = joined(own, whole, [key for key in keys if key != GROUP]).cache()
+    less = [pl.col(name) - pl.col(f"own {name}") for name in parts]
     rest = of_groups.with_columns(less).filter(pl.col(N_PLACES) > 0)
     nobody = whole.with_columns(pl.lit(NOBODY, pl.Int8).alias(GROUP))
     signs = {1: [nobody, of_groups], -1: [rest]}
-    names = whole.collect_schema().names()
     return pl.concat(
         rows.select(*names, GROUP, pl.lit(sign).alias(SIGN))
         for sign, frames in signs.items()

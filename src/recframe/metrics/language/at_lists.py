@@ -179,7 +179,10 @@ class AtLists:
         return self.asked.summed(Level.OF_ITEM, one, total=self._n_rows).cast(pl.Float64)
 
     def place(self, value: pl.Expr) -> pl.Expr:
-        """Return the item's place, from 1, among the segment's items, the lowest value first; those of value null have none."""
+        """Return the item's place, from 1, among the segment's items, the lowest value first; those of value null have none.
+
+        Items of one value share the mean of their places.
+        """
         return self.asked.column(Level.PLACE, value).cast(pl.Float64)
 
     def everywhere(self, value: pl.Expr) -> pl.Expr:
