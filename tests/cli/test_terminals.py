@@ -241,7 +241,7 @@ def test_a_column_has_a_head_of_its_own_or_is_named_as_left_out(shop, name):
 @pytest.mark.parametrize(
     ("name", "heads"),
     [
-        ("baseline", "model metric verdict difference relative p_adjusted"),
+        ("baseline", "model metric verdict relative p_adjusted"),
         ("defaults", "model ndcg@10 recall@10 precision@10 hit_rate@10 mrr@10 map@10"),
     ],
 )
