@@ -209,7 +209,7 @@ def printed(shop: Path, name: str, width: int | None = None) -> str:
 def words(text: str) -> set[str]:
     """Return the words of a text, of heads their parts, numbers without groups of digits, notes without what parts them."""
     found = (re.sub(r"(?<=\d),(?=\d{3})|[;,]$", "", word) for word in text.split())
-    return {part for word in found for part in HEAD_BREAK.split(word)}
+    return {part for word in found for part in HEAD_BREAK.split(word) if part}
 
 
 @pytest.mark.parametrize("width", [80, 120])
