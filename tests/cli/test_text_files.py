@@ -385,23 +385,11 @@ def test_segments_keep_their_zeros_and_prices_are_numbers():
         }
     )
 
-    by = run(
-        "evaluate",
-        "r.csv",
-        "t.csv",
-        "--users",
-        "u.csv",
-        "--by",
-        "zip",
-        "-m",
-        "mrr",
-        "--format",
-        "csv",
-    )
+    command = "evaluate r.csv t.csv --users u.csv --by zip -m mrr --format csv"
+    by = run(*command.split())
     assert by.stdout == "zip,n_users,mrr\n01067,1,0.5\n10115,1,1.0\n"
-    of_price = failure(
-        "evaluate", "r.csv", "t.csv", "--items", "i.csv", "-m", "diversity(of=price)@2"
-    )
+    command = "evaluate r.csv t.csv --items i.csv -m diversity(of=price)@2"
+    of_price = failure(*command.split())
     assert "'price' of 'i.csv' is Float64: a number is not a category" in of_price
 
 
@@ -436,17 +424,7 @@ def test_a_split_keeps_the_dtypes_of_a_log(form):
 
 def test_the_standard_input_is_a_file():
     write(of())
-    command = [
-        sys.executable,
-        "-m",
-        "recframe",
-        "evaluate",
-        "-",
-        "t.csv",
-        "-m",
-        "mrr",
-        "--format",
-        "csv",
-    ]
+    words = "-m recframe evaluate - t.csv -m mrr --format csv"
+    command = [sys.executable, *words.split()]
     done = subprocess.run(command, input=R, capture_output=True, text=True, check=False, timeout=60)  # noqa: S603
     assert (done.stdout, done.stderr) == ("n_users,mrr\n2,0.75\n", "")

@@ -1,23 +1,25 @@
-"""Files, folders, patterns and pipes by their paths."""
+"""Files, folders, patterns and pipes by their paths, and the errors of reading them."""
 
 from __future__ import annotations
 
 import glob
+import gzip
 import os
 import shlex
-import shutil
-import tempfile
-from contextlib import suppress
-from functools import partial
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
-import click
+import polars as pl
 
-from recframe.errors import RecframeError, suggestion
+from recframe.errors import RecframeError, plan_errors, suggestion
 from recframe.frames.atomic_write import is_plain, is_utf8, led_to, opened, reason
 
 PARQUET = (".parquet", ".pq")
-TABLES = (*PARQUET, ".arrow", ".ipc", ".feather")
+ARROW_STREAM = ".arrows"
+TABLES = (*PARQUET, ".arrow", ".ipc", ".feather", ARROW_STREAM)
 """Endings of files that hold their columns in bytes."""
 JSON = (".json", ".ndjson", ".jsonl")
 TREC = (".run", ".qrels", ".qrel")
@@ -25,20 +27,61 @@ KNOWN = (*PARQUET, ".csv", ".tsv", *JSON, *TABLES[2:], *TREC)
 """Endings of files that are read."""
 PACKED = (".gz", ".zst")
 STDIN = {"-": "/dev/stdin"}
-ARROW_STREAM = b"\xff\xff\xff\xff"
-"""The first bytes of an Arrow stream, which Polars reads by another call than an Arrow file."""
-BINARY = {b"PAR1": ".parquet", b"ARROW1": ".arrow", ARROW_STREAM: ".arrow"}
+BINARY = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"\xff\xff\xff\xff": ARROW_STREAM}
 """The first bytes of files that hold their columns in bytes, which say more than an ending."""
-STARTS = BINARY | {b"{": ".ndjson", b"[": ".json"}
-"""The first bytes of a pipe's content, with the ending of a file of it."""
+OF_JSON = {b"{": ".ndjson", b"[": ".json"}
+"""The first bytes of JSON in a pipe."""
 ARCHIVES = {b"PK\x03\x04": "unzip", b"BZh": "bunzip2", b"\xfd7zXZ": "unxz"}
 """The first bytes of packed files that are not read, and what unpacks them."""
 LAKES = {"scan_delta": "_delta_log", "scan_iceberg": "metadata/*.metadata.json"}
 """Calls of Polars for folders some of whose files count no longer, and what these folders have."""
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+"""The first bytes of packed content."""
 START = 6
 """Bytes by which the kind of a file is known."""
-LAID_DOWN, DECODED = "recframe: places of pipes", "recframe: decoded files"
-"""Keys of temporary files in click's context, kept while the command runs."""
+REMEDIES = {
+    "invalid utf-8": "it is no UTF-8; write its encoding, such as --encoding latin-1, or convert it",
+    "could not parse": "a value is no number; write Parquet",
+    "empty CSV": "it is empty",
+}
+"""What to write, by the words of Polars' errors."""
+
+
+class Source(NamedTuple):
+    """A file of a path, or what a pipe gave."""
+
+    name: str
+    """The path, as messages have it."""
+    kind: str
+    """The ending that says how it is read."""
+    content: str | bytes
+    """What Polars scans: a pattern of this path alone, or bytes."""
+
+    @property
+    def place(self) -> str | bytes:
+        """What Polars reads at once: a path, which is no pattern, or bytes."""
+        return self.name if isinstance(self.content, str) else self.content
+
+
+@contextmanager
+def reading_of(path: str | None = None) -> Iterator[None]:
+    """Turn errors of reading into sentences with the file and the remedy; without a path it is any file of the call."""
+    try:
+        with plan_errors():
+            yield
+    except (pl.exceptions.PolarsError, OSError, EOFError, UnicodeError, zlib.error) as error:
+        line = first_line(error)
+        why = next((remedy for words, remedy in REMEDIES.items() if words in line), line)
+        start = "the files cannot be read" if path is None else f"cannot read {path!r}"
+        msg = f"{start}: {why}"
+        raise RecframeError(msg) from None
+
+
+def first_line(error: BaseException) -> str:
+    """Return an error's message in one line, without advice meant for Polars' callers."""
+    line = str(error).strip().partition("\n")[0]
+    line = line.partition(", consider passing")[0]
+    return line.rstrip(" .") or type(error).__name__
 
 
 def is_address(path: str) -> bool:
@@ -53,81 +96,51 @@ def ending_of(path: str) -> str:
     return inner if outer in PACKED and inner and inner not in TABLES else outer
 
 
-def kind_of(place: str) -> str:
-    """Return the ending that says how a file is read: that of its first bytes, or its own."""
-    ending = ending_of(place)
-    if is_address(place) or ending in TABLES:
-        return ending
-    with Path(place).open("rb") as file:
-        start = file.read(START)
-    for first, unpack in ARCHIVES.items():
-        if start.startswith(first) and ending != ".xlsx":
-            msg = f"cannot read {place!r}: it is an archive; unpack it first: {unpack} {shlex.quote(place)}"
-            raise RecframeError(msg)
-    return _by_start(start, BINARY) or ending
+def sources(path: str) -> list[Source]:
+    """Return the files that a path stands for, or what a pipe gives, which can be read once."""
+    if is_address(path):
+        return [Source(path, ending_of(path), path)]
+    with reading_of(path):
+        piped = _piped(path)
+        if piped is not None:
+            kind = _kind(path, piped)
+            known = kind if kind in KNOWN else _by_start(piped, OF_JSON) or ".csv"
+            return [Source(path, known, piped)]
+        return [Source(place, _kind(place), glob.escape(place)) for place in places(path)]
 
 
-def _by_start(start: bytes, known: dict[bytes, str]) -> str:
-    """Return the ending of a content by its first bytes, nothing where these are not known."""
-    return next((ending for first, ending in known.items() if start.startswith(first)), "")
-
-
-def escaped(place: str) -> str:
-    """Return a path with glob patterns escaped, for Polars."""
-    return place if is_address(place) else glob.escape(place)
-
-
-def _kept(key: str = LAID_DOWN) -> dict[str, str]:
-    """Return the temporary files of this command, by the paths that they stand for."""
-    context = click.get_current_context(silent=True)
-    return {} if context is None else context.find_root().meta.setdefault(key, {})
-
-
-def in_words(text: str) -> str:
-    """Return a message with the paths that a command has, where it has those of temporary files."""
-    for key in (DECODED, LAID_DOWN):
-        for path, place in _kept(key).items():
-            text = text.replace(place, path)
-    return text
-
-
-def temporary(path: str, name: str, key: str = DECODED) -> Path:
-    """Return the place of a temporary file that stands for a path until the command ends."""
-    folder = tempfile.mkdtemp(prefix="recframe-")
-    remove = partial(shutil.rmtree, folder, ignore_errors=True)
-    click.get_current_context().find_root().call_on_close(remove)
-    place = Path(folder) / name
-    _kept(key)[path] = str(place)
-    return place
-
-
-def lay_down(path: str) -> None:
-    """Write the content of a pipe or a stream, such as /dev/stdin, into a file, which is read in its place."""
-    if is_address(path) or path in _kept():
-        return
-    source = STDIN.get(path, path)
+def _piped(path: str) -> bytes | None:
+    """Return what a pipe or a stream gives, such as /dev/stdin; None for files, folders and patterns."""
     try:
-        target = led_to(source)
+        target = led_to(STDIN.get(path, path))
         is_folder = isinstance(target, Path) and target.is_dir()
         if is_folder or (is_plain(target) and path not in STDIN):
-            return
+            return None
         with opened(target, "rb") as stream:
-            start = stream.read(START)
-            name = Path(source).name
-            if ending_of(name) not in KNOWN:
-                name += _by_start(start, STARTS) or ".csv"
-            with temporary(path, name, LAID_DOWN).open("wb") as file:
-                file.write(start)
-                shutil.copyfileobj(stream, file)
+            content = stream.read()
+            return gzip.decompress(content) if content.startswith(GZIP) else content
     except OSError as error:
         raise RecframeError(f"cannot read {path!r}: {reason(error)}") from None
 
 
-def first_line(error: BaseException) -> str:
-    """Return an error's message in one line, without advice meant for Polars' callers."""
-    line = str(error).strip().partition("\n")[0]
-    line = line.partition(", consider passing")[0]
-    return line.rstrip(" .") or type(error).__name__
+def _kind(name: str, content: bytes | None = None) -> str:
+    """Return the ending that says how a file is read: that of its first bytes, or its own."""
+    if content is None:
+        with Path(name).open("rb") as file:
+            content = file.read(START)
+    ending = ending_of(name)
+    unpack = _by_start(content, ARCHIVES)
+    if unpack and ending != ".xlsx":
+        msg = (
+            f"cannot read {name!r}: it is an archive; unpack it first: {unpack} {shlex.quote(name)}"
+        )
+        raise RecframeError(msg)
+    return _by_start(content, BINARY) or ending
+
+
+def _by_start(content: bytes, known: Mapping[bytes, str]) -> str:
+    """Return the word for a content by its first bytes, nothing where these are not known."""
+    return next((word for first, word in known.items() if content.startswith(first)), "")
 
 
 def places(path: str) -> list[str]:
@@ -135,9 +148,7 @@ def places(path: str) -> list[str]:
 
     These are a file, those that match a pattern such as `recs/*.csv`, or all Parquet files below a directory.
     """
-    if is_address(path):
-        return [path]
-    place = Path(_kept().get(path, path)).expanduser()
+    place = Path(path).expanduser()
     if place.is_dir():
         found = _below(place, path)
     elif place.exists():

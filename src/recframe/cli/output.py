@@ -14,7 +14,6 @@ import click
 from rich.console import Console, RenderableType
 
 import recframe as rf
-from recframe.cli import files
 from recframe.errors import readable, visible
 
 Options: TypeAlias = Mapping[str, Any]
@@ -85,9 +84,6 @@ def noted() -> Iterator[None]:
 
 class Failure(click.ClickException):
     """An error of files, columns, metrics or data, in a line."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(files.in_words(message))
 
     def show(self, file: Any = None) -> None:
         """Print the line to stderr."""

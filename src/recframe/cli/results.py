@@ -77,7 +77,7 @@ def check_place(path: str, inputs: Iterable[str]) -> None:
         raise RecframeError(msg)
     if not target.exists():
         return
-    near = (name for name in inputs if not files.is_address(name))
+    near = (name for name in inputs if not files.is_address(name) and name not in files.STDIN)
     if any(target.samefile(place) for name in near for place in files.places(name)):
         msg = f"cannot write {path!r}: it is one of the input files"
         raise RecframeError(msg)

@@ -33,6 +33,8 @@ WIDEST_WORD = 30
 """Width from which a word is broken where a table does not fit otherwise."""
 BREAK = re.compile(r"\n| (?!%|[-+]?\d|\[|x\b)(?<!< )")
 """Where a cell may be broken into lines: not within a number."""
+HEAD_BREAK = re.compile("(?<=_)(?=[a-z]{5})|(?=@)")
+"""Where the head of a column may be broken into lines."""
 NOTE = "note"
 """The column whose texts stand below a table."""
 SHARES = ("relative", "detectable_relative", "wanted")
@@ -41,6 +43,15 @@ NO_KEYS = {"baseline", "best", "worst", "segment"}
 """Columns before the results that are no keys."""
 IN_ROWS = {"verdict", "state", "severity", "value", "difference", "gap", "users_needed", NOTE}
 """Columns that stay in the rows where all values are the same."""
+GO_FIRST = {
+    "p_value": "p_adjusted",
+    "baseline_value": "relative",
+    "value": "relative",
+    "rest": "difference",
+    "n_users": "verdict",
+    "difference": "relative",
+}
+"""Columns that go first from a table that is too wide, each where there is another that says more."""
 STYLES = {
     **dict.fromkeys(("better", "holds", "not worse"), "green"),
     **dict.fromkeys(("worse", "fails", "missing", "error", "not better"), "red"),
@@ -88,6 +99,9 @@ def _cells(frame: pl.DataFrame, name: str, *, is_key: bool) -> list[str]:
         written = map(signed_share, values)
     elif name.startswith("p_"):
         written = map(p_value, values)
+    elif name.startswith("median_"):
+        # of counts, and so whole or a half
+        written = ("" if value is None else f"{value:,.1f}".removesuffix(".0") for value in values)
     elif values.dtype.is_float():
         ends = (frame.get_column(f"{name}_{end}", default=none) for end in ("low", "high"))
         written = map(_with_interval, values, *ends)
@@ -125,7 +139,7 @@ def print_frame(frame: pl.DataFrame, words: Sequence[str] = ()) -> None:
     """Print a result as a table.
 
     On a terminal what is the same in all rows stands above it, with further words, and notes stand below. Where it is too wide,
-    intervals stand below their numbers; then the last columns are left out, which a line below names.
+    heads are broken, and intervals stand below their numbers; then columns are left out, which a line below names.
     """
     width, is_seen = width_of(), is_terminal()
     is_long = is_seen and frame.height > MOST_ROWS
@@ -170,12 +184,14 @@ def _numbered(cells: list[str]) -> list[str]:
 
 
 def _left_out(columns: Columns, width: int) -> Iterator[str]:
-    """Remove the last columns of a table that is too wide, and say which."""
+    """Remove columns of a table that is too wide, the last ones after those that say less, and say which."""
     names = [name for name in columns if name != NOTE]
-    gone: list[str] = []
-    while _least(columns) > width:
-        gone.insert(0, names.pop())
-        del columns[gone[0]]
+    first = [name for name, other in GO_FIRST.items() if {name, other} <= columns.keys()]
+    for name in [*first, *(name for name in reversed(names) if name not in first)]:
+        if _least(columns) <= width:
+            break
+        del columns[name]
+    gone = [name for name in names if name not in columns]
     if gone:
         yield f"without {', '.join(gone)}, for want of room: -o FILE has all columns"
 
@@ -190,8 +206,9 @@ def _table(columns: Columns, schema: Schema, width: int) -> Table:
         more = min(max(map(cell_len, lines)) - least, spare)
         spare -= more
         is_number = name not in schema or schema[name].is_numeric()
+        head = name if cell_len(name) <= least + more else HEAD_BREAK.sub("\n", name)
         table.add_column(
-            Text(visible(name)),
+            Text("\n".join(map(visible, head.split("\n")))),
             justify="right" if is_number else "left",
             width=least + more,
             overflow="fold",
@@ -203,7 +220,8 @@ def _table(columns: Columns, schema: Schema, width: int) -> Table:
 
 def _widest(name: str, cells: Sequence[str]) -> int:
     """Return the width of a column's longest word or number."""
-    words = (word for cell in (name, *cells) for word in BREAK.split(cell))
+    parts = (*HEAD_BREAK.split(name), *cells)
+    words = (word for part in parts for word in BREAK.split(part))
     return min(max(map(cell_len, words)), WIDEST_WORD)
 
 

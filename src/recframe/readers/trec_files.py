@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import gzip
 import os
 from contextlib import nullcontext
@@ -110,9 +111,13 @@ def _scan(path: File, fields: tuple[str, ...]) -> pl.LazyFrame:
         raise _unreadable(path, "its name is not UTF-8, which Polars needs; rename it")
     if not place.is_file() or not place.stat().st_size:
         raise _unreadable(path, "there is no such file, or it is empty")
+    return scan_lines(glob.escape(str(place)), str(place), fields)
+
+
+def scan_lines(content: str | bytes, name: str, fields: tuple[str, ...]) -> pl.LazyFrame:
+    """Return lines of fields as a LazyFrame, of the file of a pattern or of bytes; errors have a name for it."""
     lines = pl.scan_csv(
-        place,
-        glob=False,
+        content,
         has_header=False,
         separator=NO_BYTE,
         quote_char=None,
@@ -135,7 +140,7 @@ def _scan(path: File, fields: tuple[str, ...]) -> pl.LazyFrame:
     words = worded(
         "line ",
         pl.col("number"),
-        f" of {str(place)!r} is '",
+        f" of {name!r} is '",
         shown_in_plan(pl.col("line")),
         f"', and a line has {len(fields)} fields: {' '.join(fields)}; rank and relevance are whole numbers, the score a number",
     )
