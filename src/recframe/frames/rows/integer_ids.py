@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any
 
 import polars as pl
 
-from recframe.frames.rows.integer_keys import READS_BITS
+from recframe.frames.rows.integer_keys import READS_BITS, ends_of
 from recframe.frames.rows.profiling import a_row_of_each, whole_numbers
 
 MOST = 2**16
@@ -20,26 +19,33 @@ def integer_ids(columns: Sequence[pl.Series], most: int) -> list[pl.Series]:
 
     Whole numbers in a range of no more than `most` are counted from the lowest, other ids as they first appear or sort.
     """
-    whole = [whole_numbers(column) for column in columns]
-    numbers = [one.cast(pl.Int64) for one in whole if one is not None]
-    bounds: list[Any] = [end for number in numbers for end in (number.min(), number.max())]
-    bounds = [end for end in bounds if end is not None]
-    if len(numbers) == len(columns) and bounds and max(bounds) - min(bounds) < most:
-        return [number - min(bounds) if min(bounds) else number for number in numbers]
+    numbers = [one.cast(pl.Int64) for one in map(whole_numbers, columns) if one is not None]
+    ends = [*filter(None, map(ends_of, numbers))]
+    lowest, highest = (
+        min((low for low, _ in ends), default=0),
+        max((high for _, high in ends), default=most),
+    )
+    if len(numbers) == len(columns) and highest - lowest < most:
+        return [number - lowest if lowest else number for number in numbers]
     starts = [column.ne_missing(column.shift()) | column.is_null() for column in columns]
-    n_rows, n_runs = sum(map(len, columns)), sum(int(one.sum()) for one in starts)
-    if n_runs > n_rows // 2:
-        ids, places = _ranked(pl.concat(columns)), accumulate(map(len, columns), initial=0)
-        return [ids.slice(place, len(one)) for place, one in zip(places, columns, strict=False)]
-    runs = [one.filter(start) for one, start in zip(columns, starts, strict=True)]
-    if len(runs) == 1 and runs[0].dtype == pl.String and runs[0].hash().n_unique() == n_runs:
-        return [(starts[0].cum_sum().cast(pl.Int64) - 1).set_sorted()]
+    n_runs = sum(int(one.sum()) for one in starts)
     # most frames stand user by user, so that few ids are left to number
-    ids, places = _ranked(pl.concat(runs)), accumulate(map(len, runs), initial=0)
-    return [
-        ids.slice(place, len(run)).gather(start.cum_sum() - 1)
-        for place, run, start in zip(places, runs, starts, strict=False)
-    ]
+    in_runs = n_runs <= sum(map(len, columns)) // 2
+    if in_runs:
+        columns = [one.filter(start) for one, start in zip(columns, starts, strict=True)]
+    first = columns[0]
+    if (
+        in_runs
+        and len(columns) == 1
+        and first.dtype == pl.String
+        and first.hash().n_unique() == n_runs
+    ):
+        return [(starts[0].cum_sum().cast(pl.Int64) - 1).set_sorted()]
+    ids, places = _ranked(pl.concat(columns)), accumulate(map(len, columns), initial=0)
+    found = [ids.slice(place, len(one)) for place, one in zip(places, columns, strict=False)]
+    if not in_runs:
+        return found
+    return [one.gather(start.cum_sum() - 1) for one, start in zip(found, starts, strict=True)]
 
 
 def _ranked(ids: pl.Series) -> pl.Series:
@@ -60,14 +66,14 @@ def small_codes(rows: Sequence[pl.DataFrame]) -> tuple[list[pl.Series], pl.DataF
     for column in together:
         values = column.cast(pl.UInt8) if column.dtype == pl.Boolean else column.to_physical()
         whole = _ranked(values) if values.dtype == pl.String else whole_numbers(values)
-        bounds: list[Any] = [None, None] if whole is None else [whole.min(), whole.max()]
-        if whole is None or None in bounds:  # such as floats, which are slow to encode
+        ends = None if whole is None else ends_of(whole)
+        if whole is None or ends is None:  # such as floats, which are slow to encode
             return None
-        n_values = bounds[1] - bounds[0] + 2  # one more for null
+        n_values = ends[1] - ends[0] + 2  # one more for null
         n_codes *= n_values
         if n_codes > MOST:
             return None
-        numbers = (whole.cast(pl.Int64) - bounds[0]).fill_null(n_values - 1).cast(pl.UInt32)
+        numbers = (whole.cast(pl.Int64) - ends[0]).fill_null(n_values - 1).cast(pl.UInt32)
         code = code * n_values + numbers
     code -= code.min()
     row_of = a_row_of_each(code, n_codes)

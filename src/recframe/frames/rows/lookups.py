@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.frames.rows.integer_keys import SMALL_INTEGERS
+from recframe.frames.rows.integer_keys import SMALL_INTEGERS, ends_of
 
 SPARE = 4
 """Table slots allowed per key."""
@@ -45,23 +45,14 @@ def lookup(table: pl.DataFrame, key: str, dtype: pl.DataType) -> Lookup | None:
 
     `dtype` is that of the key in the rows.
     """
-    if table.is_empty() or {dtype, table.schema[key]} - SMALL_INTEGERS:
+    if dtype not in SMALL_INTEGERS:
         return None
-    bounds: list[Any] = [table[key].min(), table[key].max()]
-    if None in bounds or bounds[1] - bounds[0] > SPARE * table.height + FEW:
+    ends = ends_of(table[key])
+    if ends is None or ends[1] - ends[0] > SPARE * table.height + FEW:
         return None
-    if bounds[1] - bounds[0] + 1 == table.height:
-        return Lookup(key, bounds[0], table.sort(key))
+    if ends[1] - ends[0] + 1 == table.height:
+        return Lookup(key, ends[0], table.sort(key))
     # from 0, since the number behind the highest key may be more than Int64 holds
-    places = pl.int_range(bounds[1] - bounds[0] + 1, dtype=pl.Int64, eager=True) + bounds[0]
-    whole = (
-        places.alias(key)
-        .to_frame()
-        .join(
-            table.with_columns(pl.col(key).cast(pl.Int64)),
-            on=key,
-            how="left",
-            maintain_order="left",
-        )
-    )
-    return Lookup(key, bounds[0], whole)
+    places = pl.int_range(ends[1] - ends[0] + 1, dtype=pl.Int64, eager=True) + ends[0]
+    rows, own = places.alias(key).to_frame(), table.with_columns(pl.col(key).cast(pl.Int64))
+    return Lookup(key, ends[0], rows.join(own, on=key, how="left", maintain_order="left"))
