@@ -454,20 +454,16 @@ def _made_a_frame(thing: Any) -> str:
     library, kind = type(thing).__module__.partition(".")[0], type(thing).__name__
     if _is_stream(thing):
         return str(Either(": rf.rec(frame) reads it"))
+    columns = ", with columns of users, items and ranks or scores: pl.DataFrame({...})"
     known = {
-        "recframe": ", not what recframe makes of it",
         "NamedFrame": str(Either(", and name its columns in the call: rf.rec(frame, user='...')")),
-        "pyarrow": ": one column of a table is none",
-        "Column": ": one column of a table is none",
         "Series": ": series.reset_index()" if library == "pandas" else ": series.to_frame()",
         "str": ", not a path: pl.scan_parquet(path), pl.scan_csv(path)",
+        **dict.fromkeys(("list", "dict", "ndarray"), columns),
     }
-    if _is_loaded(OF_ENGINES[0]):
-        known["str"] += ", or a table's name: spark.table(name)"
-    rows = ": spark.createDataFrame(rdd, ['user', 'item', 'rank'])"
-    known |= dict.fromkeys(("RDD", "PipelinedRDD"), rows)
-    columns = ", with columns of users, items and ranks or scores: pl.DataFrame({...})"
-    known |= dict.fromkeys(("list", "dict", "ndarray"), columns)
-    if "Group" in kind:
-        return ": the one that was grouped, with the groups as by='...'"
-    return known.get(kind) or known.get(library, "")
+    is_grouped = "Group" in kind
+    return (
+        ": the one that was grouped, with the groups as by='...'"
+        if is_grouped
+        else known.get(kind, "")
+    )
