@@ -13,8 +13,13 @@ import polars as pl
 
 from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Inputs
-from recframe.frames.rows.distinct_counts import n_numbers_of_codes
-from recframe.frames.rows.integer_ids import integer_ids, small_codes
+from recframe.frames.rows.integer_ids import (
+    SPARE,
+    integer_ids,
+    lookup,
+    n_numbers_of_codes,
+    small_codes,
+)
 from recframe.frames.rows.integer_keys import (
     HASH,
     SMALL_INTEGERS,
@@ -26,14 +31,12 @@ from recframe.frames.rows.integer_keys import (
     with_hash,
 )
 from recframe.frames.rows.joins import beside_one_another, distinct_names
-from recframe.frames.rows.lookups import SPARE, lookup
 from recframe.frames.rows.positions import heads
 from recframe.frames.rows.profiling import (
     are_distinct,
     are_in_order,
     distinct_ids,
     marked_sorted,
-    may_be_among,
     merged,
     places_where_met,
 )
@@ -351,7 +354,7 @@ def _by_codes(judged: Judged, reads: Reads, collect: Ask) -> Known | None:
     known = replace(known, pairs=pairs.lazy(), names=names(pairs))
     hits = _hits(replace(judged, known=known), reads.k, collect)
     if reads.by_hits:
-        pairs = pairs.filter(may_be_among(pairs["number"], hits["number"]))
+        pairs = pairs.filter(NUMBER.is_in(hits["number"].implode()))
     pairs = pairs.sort("number", maintain_order=True)
     known = replace(known, pairs=pairs.lazy(), names=names(pairs))
     return known if judged.truth is None else replace(known, hits=hits.lazy())

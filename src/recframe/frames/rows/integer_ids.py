@@ -1,14 +1,16 @@
-"""Ids of any dtype and combinations of columns as small integers."""
+"""Ids and combinations of columns as small integers, counted and looked up."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 import polars as pl
 
-from recframe.frames.rows.integer_keys import READS_BITS, ends_of
-from recframe.frames.rows.profiling import a_row_of_each, whole_numbers
+from recframe.frames.rows.integer_keys import READS_BITS, SMALL_INTEGERS, ends_of
+from recframe.frames.rows.profiling import a_row_of_each, marks, whole_numbers
 
 MOST = 2**16
 """Most codes: their table stays small compared with a large frame."""
@@ -82,3 +84,80 @@ def small_codes(rows: Sequence[pl.DataFrame]) -> tuple[list[pl.Series], pl.DataF
     starts = accumulate(map(len, rows), initial=0)
     codes = [code.slice(start, len(one)) for start, one in zip(starts, rows, strict=False)]
     return codes, together.select(pl.all().gather(row_of)).with_row_index("code")
+
+
+MOST_BITS = 2**7
+"""Most bits per row for a bitmap, which is faster than a sort up to there."""
+NUMBER, CODE = pl.col("number"), pl.col("code")
+
+
+def n_numbers_of_codes(rows: Sequence[pl.DataFrame], n_numbers: int, n_codes: int) -> pl.Series:
+    """Count the distinct numbers per code over some frames with a `number` and a `code`.
+
+    Numbers lie in [0, n_numbers), codes in [0, n_codes).
+    """
+    n_bits = n_numbers * n_codes
+    if not (READS_BITS and n_bits) or n_bits > MOST_BITS * sum(map(len, rows)) or n_bits >= 2**32:
+        return _n_of_pairs(rows, n_codes)
+    # the number changes from row to row, so that the rows of a code are marked close to one another
+    place = CODE.cast(pl.UInt32) * n_numbers + NUMBER.cast(pl.UInt32)
+    bits = marks(pl.concat(rows), place, n_bits)
+    return bits.reshape((n_codes, n_numbers)).arr.sum().cast(pl.Int64)
+
+
+def _n_of_pairs(rows: Sequence[pl.DataFrame], n_codes: int) -> pl.Series:
+    """Count distinct pairs of a number and a code, packed into one integer."""
+    pairs = pl.concat(row.select(pair=NUMBER.cast(pl.Int64) * n_codes + CODE) for row in rows)
+    found = pairs.unique().select(code=(pl.col("pair") % n_codes).cast(pl.UInt32))
+    codes = pl.int_range(n_codes, dtype=pl.UInt32, eager=True).alias("code").to_frame()
+    n = found.group_by("code").agg(n=pl.len())
+    counts = codes.join(n, on="code", how="left", maintain_order="left")["n"]
+    return counts.fill_null(0).cast(pl.Int64)
+
+
+SPARE = 4
+"""Table slots allowed per key."""
+FEW_KEYS = 1_000
+"""Table slots allowed on top, for few keys."""
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """Dense table by integer id, one row per id in its range."""
+
+    key: str
+    lowest: int
+    table: pl.DataFrame
+
+    def beside(self, rows: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
+        """Return rows left-joined with columns of the table."""
+        return rows.with_columns(pl.lit(self.table[name]).gather(self._place) for name in names)
+
+    def value(self, name: str, otherwise: Any) -> pl.Expr:
+        """Return a column's value for each row's key, or `otherwise` without one."""
+        found = pl.lit(self.table[name]).gather(self._place)
+        return found.fill_null(otherwise).alias(name)
+
+    @property
+    def _place(self) -> pl.Expr:
+        """The number of the table's row that has a row's key; null where none has."""
+        place = pl.col(self.key).cast(pl.Int64) - self.lowest
+        return pl.when(place.is_between(0, self.table.height - 1)).then(place)
+
+
+def lookup(table: pl.DataFrame, key: str, dtype: pl.DataType) -> Lookup | None:
+    """Return a lookup table with unique keys; None unless keys are integers of a small range.
+
+    `dtype` is that of the key in the rows.
+    """
+    if dtype not in SMALL_INTEGERS:
+        return None
+    ends = ends_of(table[key])
+    if ends is None or ends[1] - ends[0] > SPARE * table.height + FEW_KEYS:
+        return None
+    if ends[1] - ends[0] + 1 == table.height:
+        return Lookup(key, ends[0], table.sort(key))
+    # from 0, since the number behind the highest key may be more than Int64 holds
+    places = pl.int_range(ends[1] - ends[0] + 1, dtype=pl.Int64, eager=True) + ends[0]
+    rows, own = places.alias(key).to_frame(), table.with_columns(pl.col(key).cast(pl.Int64))
+    return Lookup(key, ends[0], rows.join(own, on=key, how="left", maintain_order="left"))

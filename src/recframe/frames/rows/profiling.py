@@ -26,7 +26,6 @@ _SCATTERS = READS_BITS  # Polars 1 scatters to sorted places alone
 _ROOM = 8  # places for a row take no more memory than its columns
 _SLICE = 2**19  # so many at a time take little memory
 _A_LOOK = 50_000
-_BITS_A_PAIR = 32
 MARKS = 64
 """Bits per row: as much memory as an Int64 column."""
 
@@ -132,16 +131,6 @@ def marks(rows: pl.DataFrame, number: pl.Expr, n: int) -> pl.Series:
         if found.all():  # whoever comes later came before
             break
     return found
-
-
-def may_be_among(numbers: pl.Series, others: pl.Series) -> pl.Series:
-    """Return a mask of integers possibly among others, with few false positives."""
-    if not _SCATTERS:
-        return numbers.is_in(others.implode())
-    # so many bits tell most that are not among the others from those that are
-    n: int = 2 ** min(31, (_BITS_A_PAIR * len(others)).bit_length())
-    found = marks(others.to_frame("number"), pl.col("number") & (n - 1), n)
-    return found.gather(numbers & (n - 1))
 
 
 def are_distinct(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
