@@ -150,8 +150,6 @@ def test_two_roles_of_one_column():
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: rf.frame(TRUTH, usr="user"), "rf.frame() has no role 'usr'; did you mean 'user'? It names"),
-        (lambda: rf.frame(TRUTH, model="m"), "rf.frame() has no role 'model'. It names the columns user, item"),
         (lambda: rf.frame(TRUTH, user=1), "user= takes the name of a column as text; found 1"),
         (lambda: rf.frame([1]), "the first argument of rf.frame() is a list; give a polars.DataFrame"),
         (lambda: rf.frame(rf.frame(TRUTH)), "the first argument of rf.frame() is a rf.frame; give a"),

@@ -21,6 +21,7 @@ from recframe.evaluation.segments import (
 from recframe.evaluation.user_values import deepest_of
 from recframe.frames.collecting import Ask
 from recframe.frames.inputs import Inputs
+from recframe.frames.rows.integer_ids import lookup
 from recframe.frames.rows.joins import (
     ExactSums,
     aggregate,
@@ -29,7 +30,6 @@ from recframe.frames.rows.joins import (
     joined,
     of_few,
 )
-from recframe.frames.rows.lookups import lookup
 from recframe.frames.rows.profiling import distinct_ids, marked_sorted, merged
 from recframe.metrics.language.at import ratio
 from recframe.metrics.language.at_lists import AtLists

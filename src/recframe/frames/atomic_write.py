@@ -7,7 +7,6 @@ import os
 import re
 import stat
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
@@ -27,8 +26,8 @@ OWN_STREAMS = ("/dev/fd", "/proc/self/fd")
 def write(path: File, fill: Callable[[BinaryIO], object]) -> None:
     """Write a file by `fill`, atomically: the old content stays until the new one is complete.
 
-    A link stays, and what it leads to is replaced; permissions stay, and the owner where that may be given. Devices, pipes and
-    streams of this process, such as /dev/stdout, are written straight.
+    A link stays, and what it leads to is replaced; permissions stay. Devices, pipes and streams of this process, such as
+    /dev/stdout, are written straight.
     """
     try:
         target = led_to(path)
@@ -88,7 +87,8 @@ def _replace(target: Path, fill: Callable[[BinaryIO], object]) -> None:
     try:
         with beside.open("xb") as file:
             if target.exists():
-                _take_permissions(beside, target)
+                with target.open("r+b") as there:  # which fails where nobody may write
+                    beside.chmod(stat.S_IMODE(os.fstat(there.fileno()).st_mode))
             fill(file)
             file.flush()
             # so that after a crash of the machine the place has one of the two files, and no empty one
@@ -96,14 +96,3 @@ def _replace(target: Path, fill: Callable[[BinaryIO], object]) -> None:
         beside.replace(target)
     finally:
         beside.unlink(missing_ok=True)
-
-
-def _take_permissions(beside: Path, target: Path) -> None:
-    """Give a file the owner and permissions of one that may be written to, before anything is in it."""
-    with target.open("r+b") as file:
-        there = os.fstat(file.fileno())
-    for owner in ((there.st_uid, there.st_gid), (-1, there.st_gid)) if os.name == "posix" else ():
-        with suppress(PermissionError):
-            os.chown(beside, *owner)
-            break
-    beside.chmod(stat.S_IMODE(there.st_mode))

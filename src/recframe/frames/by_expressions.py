@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Any
 from uuid import uuid4
 
 import polars as pl
@@ -36,12 +37,10 @@ class Made:
         return str(self.expression)
 
     def of_ids(self, rows: pl.LazyFrame, role: str, inside: str) -> pl.LazyFrame:
-        """Return rows with the column, which is made of ids alone; other columns wait behind a prefix meanwhile."""
+        """Return rows with the column, which is made of ids alone."""
         names = rows.collect_schema().names()
-        rows = rows.select(pl.all().name.prefix(WAITING))
-        rows = rows.with_columns(pl.col(WAITING + role).alias(root) for root in self.roots)
-        rows = rows.with_columns(self.expression.alias(inside))
-        return rows.select(*(pl.col(WAITING + name).alias(name) for name in names), inside)
+        columns: pl.LazyFrame = _under_own_names(rows, names, dict.fromkeys(self.roots, role))
+        return columns.select(*_back(names), self.expression.alias(inside))
 
     @property
     def reads_own_row(self) -> bool:
@@ -71,18 +70,10 @@ class Made:
 
 
 def with_made(taken: Taken, plain: Sequence[str], made: Mapping[str, Made], title: str) -> Taken:
-    """Return some columns as they are, and those that expressions make of others, which begin with `ROOT`.
-
-    NOTE: an expression reads its columns by their own names, which those inside the plan may be as well: these wait behind
-    a prefix meanwhile.
-    """
-    roots = dict.fromkeys(chain.from_iterable(one.roots for one in made.values()))
-    columns = taken.select(
-        *(pl.col(name).alias(WAITING + name) for name in plain),
-        *(pl.col(ROOT + root).alias(root) for root in roots),
-    )
-    kept = [pl.col(WAITING + name).alias(name) for name in plain]
-    inside, one = "", None
+    """Return some columns as they are, and those that expressions make of others, which begin with `ROOT`."""
+    roots = chain.from_iterable(one.roots for one in made.values())
+    columns: Taken = _under_own_names(taken, plain, {root: ROOT + root for root in roots})
+    kept, inside, one = _back(plain), "", None
     try:
         for inside, one in made.items():
             kept.append(one.column(columns, inside, title))
@@ -90,6 +81,21 @@ def with_made(taken: Taken, plain: Sequence[str], made: Mapping[str, Made], titl
     except pl.exceptions.PolarsError as error:
         msg = f"{Given('by', one)} fails on {title}: {str(error).partition(chr(10))[0]}"
         raise ColumnError(msg) from error
+
+
+def _under_own_names(rows: Any, plain: Sequence[str], roots: Mapping[str, str]) -> Any:
+    """Return the columns that expressions read under their own names.
+
+    NOTE: columns inside the plan may have these names as well, so that they wait behind a prefix meanwhile.
+    """
+    return rows.select(
+        *(pl.col(name).alias(WAITING + name) for name in plain),
+        *(pl.col(inside).alias(root) for root, inside in roots.items()),
+    )
+
+
+def _back(plain: Sequence[str]) -> list[pl.Expr]:
+    return [pl.col(WAITING + name).alias(name) for name in plain]
 
 
 def made_by(expression: pl.Expr) -> str | Made:

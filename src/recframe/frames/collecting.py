@@ -116,7 +116,7 @@ def run_all_by_size(plans: list[pl.LazyFrame], size: int) -> list[pl.DataFrame]:
     """Collect plans together, by the engine that suits the number of rows."""
     if len(plans) == 1:
         return [run_by_size(plans[0], size)]
-    return stream_all(plans) if size > _STREAMED else ask(plans)
+    return (stream_all if size > _STREAMED else ask)(plans)
 
 
 def run_as_it_is(plan: pl.LazyFrame) -> pl.DataFrame:

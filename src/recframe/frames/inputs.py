@@ -80,8 +80,8 @@ class Inputs:
         """Origin of key columns by name, to restore their dtypes in the result."""
         sources: dict[str, Any] = {}
         for one in self.segments:
-            holder = self.sides[(*FRAMES_OF[one.at], "recommendations")[0]]
-            sources[one.name] = None if one.made else holder.kind.source(one.name)
+            holder, *_ = (*FRAMES_OF[one.at], "recommendations")
+            sources[one.name] = None if one.made else self.sides[holder].kind.source(one.name)
         if self.context.model is not None:  # it is the first `by` column, asked for or not
             lists = self.sides["recommendations"]
             sources[self.context.model] = lists.kind.source(self.context.model)

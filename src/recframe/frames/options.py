@@ -7,11 +7,11 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, wraps
+from functools import cached_property
 from itertools import combinations
-from typing import Any, ClassVar, Literal, TypedDict, TypeVar, cast, get_args
+from typing import Any, ClassVar, Literal, TypedDict, get_args
 
-from recframe.errors import CallError, RecframeError, kind_of, sentence, shown, suggestion
+from recframe.errors import RecframeError, sentence, shown, suggestion
 from recframe.frames.hints import NAMED_COLUMNS, ROLES, FrameOf, Given
 from recframe.frames.kinds.kind import in_memory, is_frame, kind_for
 
@@ -258,24 +258,11 @@ def _check_option(name: str, value: object) -> None:
             close = suggestion(value, allowed) if isinstance(value, str) else ""
             msg = f"{sentence(f'{name}={shown(value)} is not known', close)} Write one of {', '.join(map(repr, allowed))}"
             raise RecframeError(msg)
-    elif name == "strict" and not isinstance(value, bool):
-        msg = (
-            f"strict={shown(value)}: write True, so that findings of severity error raise, or False"
-        )
-        raise RecframeError(msg)
-    elif name == "min_relevance" and value is not None and not _is_threshold(value):
-        msg = f"{Given(name, value)}: write a number above 0; rows with at least this relevance are relevant"
-        raise RecframeError(msg)
-    elif name == "memory" and (bytes_of(value) or 0) < FEWEST_BYTES:
-        unit = "a unit, such as '2GB' or '500MB'"
-        msg = f"{Given(name, value)}: write the most bytes that the call may take as a number with {unit}"
-        raise RecframeError(msg)
-    elif name == "decimals" and not _is_whole(value):
-        msg = (
-            f"decimals={shown(value)}: write a whole number from 0 to {MOST_DECIMALS}; means are rounded to this number of "
-            "decimals"
-        )
-        raise RecframeError(msg)
+    elif name in _VALUES:
+        is_right, wanted = _VALUES[name]
+        if not is_right(value):
+            msg = f"{Given(name, value)}: write {wanted}"
+            raise RecframeError(msg)
 
 
 def _side(name: str, value: Any) -> Any:
@@ -303,21 +290,43 @@ def _renamed(role: str, name: object) -> str:
             )
     if isinstance(name, tuple):
         return "; name the columns by text first: frame.columns = ['_'.join(map(str, names)) for names in frame.columns]"
-    return (
-        f"; rename it first: frame.rename(columns={{{name}: {role!r}}})"
-        if isinstance(name, int) and not isinstance(name, bool)
-        else ""
-    )
+    is_number = isinstance(name, int) and not isinstance(name, bool)
+    return f"; rename it first: frame.rename(columns={{{name}: {role!r}}})" if is_number else ""
 
 
 def _is_threshold(value: object) -> bool:
     number = plain_number(value)
-    is_any = isinstance(value, str) and value == "any"
-    return is_any if number is None else 0 < number < math.inf
+    is_none = value is None or (isinstance(value, str) and value == "any")
+    return is_none if number is None else 0 < number < math.inf
 
 
 def _is_whole(value: object) -> bool:
     return hasattr(value, "__index__") and plain_number(value) in range(MOST_DECIMALS + 1)
+
+
+def _is_size(value: object) -> bool:
+    return (bytes_of(value) or 0) >= FEWEST_BYTES
+
+
+_VALUES: Mapping[str, tuple[Callable[[object], bool], str]] = {
+    "strict": (
+        lambda value: isinstance(value, bool),
+        "True, so that findings of severity error raise, or False",
+    ),
+    "min_relevance": (
+        _is_threshold,
+        "a number above 0; rows with at least this relevance are relevant",
+    ),
+    "memory": (
+        _is_size,
+        "the most bytes that the call may take as a number with a unit, such as '2GB' or '500MB'",
+    ),
+    "decimals": (
+        _is_whole,
+        f"a whole number from 0 to {MOST_DECIMALS}; means are rounded to this number of decimals",
+    ),
+}
+"""The options of which a function tells right values, and the words for these."""
 
 
 def _plain(name: str, value: Any) -> Any:
@@ -368,13 +377,6 @@ def is_bool(value: object) -> bool:
     return isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}
 
 
-NAMES = (
-    *(role for role in ROLES if role not in {"model", "training"}),
-    "time",
-)  # side frames have no models
-C = TypeVar("C", bound=Callable[..., Any])
-
-
 @dataclass(frozen=True)
 class NamedFrame:
     """Frame with its own column names by role; False: no relevance is read."""
@@ -384,10 +386,6 @@ class NamedFrame:
     rec: ClassVar[Any]
     """The `.rec` of the frame with these names bound, put here by the room that has it."""
 
-    def __repr__(self) -> str:
-        names = ", ".join(f"{role}={shown(name)}" for role, name in self.names.items())
-        return f"<{kind_of(self.frame)} with {names}>"
-
 
 def size_of(frame: Any) -> int:
     """Return the number of rows of a side frame if known; 0 for other objects."""
@@ -395,22 +393,6 @@ def size_of(frame: Any) -> int:
     return kind_for(given).size if is_frame(given) else 0
 
 
-def _known_alone(function: C) -> C:
-    """Suggest the closest role for an unknown one; the signature stays."""
-
-    @wraps(function)
-    def called(frame: Any, **names: Any) -> Any:
-        for name in names:
-            if name not in NAMES:
-                found = sentence(f"rf.frame() has no role {name!r}", suggestion(name, NAMES))
-                msg = f"{found} It names the columns {', '.join(NAMES)} of a side frame"
-                raise CallError(msg)
-        return function(frame, **names)
-
-    return cast("C", called)
-
-
-@_known_alone
 def frame(  # noqa: PLR0913  a name for each role
     frame: Any,
     *,
@@ -427,7 +409,7 @@ def frame(  # noqa: PLR0913  a name for each role
     They hold only for this frame and override those of `rec(...)`, which hold for all frames. Results have the names of the
     call. Its `.rec` has the names bound: `log = rf.frame(events, user="customer", item="sku")`, `log.rec(time="day").split`.
 
-    Raises a CallError for an unknown role, and a ColumnError for a missing column when a metric is computed.
+    Raises a ColumnError for a missing column when a metric is computed.
 
     >>> import polars as pl, recframe as rf
     >>> recs = pl.DataFrame({"user": [1, 1], "item": [10, 11], "rank": [1, 2]})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import polars as pl
 
@@ -70,8 +70,8 @@ def placed(
     found: dict[str, Segment] = {}
     sides = {name: side for name, side in sides.items() if name in PLACES}
     for number, one in enumerate(by):
-        place = _place_of_column if isinstance(one, str) else _place_of_expression
-        new = place(f"segment {number}", one, sides, context)  # type: ignore[arg-type]
+        segment: Any = _of_column if isinstance(one, str) else _of_expression
+        new = segment(f"segment {number}", one, sides, context)
         taken = new.made is not None and new.name == context.model
         if found.setdefault(new.name, new) != new or taken:
             msg = f"{Given('by', one)} would be a second column {new.name!r} of the result; name it: .alias('...')"
@@ -79,74 +79,75 @@ def placed(
     return tuple(found.values())
 
 
-def _place_of_expression(
-    inside: str, by: Made, sides: Mapping[str, Side], context: Context
-) -> Segment:
-    """Return an expression with the frame that has all of its columns."""
+def _of_expression(inside: str, by: Made, sides: Mapping[str, Side], context: Context) -> Segment:
+    """Return the segment of an expression, in the frame that has all of its columns."""
     role, *others = {role_named(root, context) for root in by.roots}
     if role in OF_IDS and not others and by.reads_own_row:
         add = partial(by.of_ids, role=str(role), inside=inside)
         return Segment(inside, by.name, OF_IDS[role], by, add)
-    holders = _holders_of_roots(by, sides, context)
+    holders = _holders(by, by.roots, sides, context)
     if len(holders) > 1:
         by.check_reads_own_row("which differ between lists and truth", "a column of each frame")
     if sides["recommendations"].kind.all_users is not None and holders != ["items"]:
-        found = "of which a bucket of users has some alone"
+        which = "of which a bucket of users has some alone"
         column = f"a column of {sides[holders[0]].title}"
-        by.check_reads_own_row(found, column, NeedsAllUsersError)
+        by.check_reads_own_row(which, column, NeedsAllUsersError)
     return Segment(inside, by.name, _place(by, holders, sides, context), by)
 
 
-def _place_of_column(inside: str, by: str, sides: Mapping[str, Side], context: Context) -> Segment:
-    """Return a column with its role, or with the frame that has it."""
+def _of_column(inside: str, by: str, sides: Mapping[str, Side], context: Context) -> Segment:
+    """Return the segment of a column: a role, or a column of the frame that has it."""
     role = role_named(by, context)
     if role is not None:
         return Segment(role, context.names[role], "id")
-    _check_is_no_number(by, sides, context)
+    holders = _holders(by, [by], sides, context)
+    _check_is_no_number(by, context)
     # whose ids a frame has under this name of its own
     own: dict[str, str] = {}
-    for side, of in sides.items():
-        for role_of_ids in ("item", "user"):
-            if of.names.get(role_of_ids) == by:
-                own[side] = role_of_ids
-    holders = [side for side, of in sides.items() if by in of.columns and side not in own]
+    for side in holders:
+        for id_role in ("item", "user"):
+            if sides[side].names.get(id_role) == by:
+                own[side] = id_role
     if by == context.names["relevance"] and "truth" in holders:
         holders = [holder for holder in holders if holder != "recommendations"]
-    roles = [*dict.fromkeys(own.values())]
-    if holders or not roles:
+    holders = [holder for holder in holders if holder not in own]
+    if holders:
         return Segment(inside, by, _place(by, holders, sides, context))
-    if len(roles) > 1:
+    id_role, *others = {*own.values()}
+    if others:
         msg = f"{Given('by', by)} names the users of one frame and the items of another; write 'user' or 'item'"
         raise ColumnError(msg)
-    return Segment(roles[0], context.names[roles[0]], "id")
+    return Segment(id_role, context.names[id_role], "id")
 
 
-def _check_is_no_number(by: str, sides: Mapping[str, Side], context: Context) -> None:
+def _check_is_no_number(by: str, context: Context) -> None:
     """Reject a `by` column of numbers whose values are no segments."""
-    roles = ["rank", "score"] + [one for one in ("propensity", "weight") if getattr(context, one)]
-    role = next((one for one in roles if by == context.names[one]), None)
-    if role is not None and any(by in side.columns for side in sides.values()):
-        msg = (
-            f"{Given('by', by)} is the {role}, whose values are not segments; first put them into groups, in a column of "
-            f"another name, such as '{role}_group'"
-        )
-        raise ColumnError(msg)
+    for role in ("rank", "score", "propensity", "weight"):
+        is_read = role in {"rank", "score"} or getattr(context, role)
+        if is_read and by == context.names[role]:
+            msg = (
+                f"{Given('by', by)} is the {role}, whose values are not segments; first put them into groups, in a column of "
+                f"another name, such as '{role}_group'"
+            )
+            raise ColumnError(msg)
 
 
-def _holders_of_roots(made: Made, sides: Mapping[str, Side], context: Context) -> list[str]:
-    """Return the frames that have all columns of an expression; what is made of ids alone is one of the lists and the truth."""
-    of_ids = all(role_named(root, context) for root in made.roots)
-    able = {name: side for name, side in sides.items() if name in JUDGED or not of_ids}
-    holders = [name for name, side in able.items() if None not in {*map(side.root, made.roots)}]
+def _holders(
+    by: str | Made, roots: Sequence[str], sides: Mapping[str, Side], context: Context
+) -> list[str]:
+    """Return the frames that have all columns; what is made of ids alone is one of the lists and the truth."""
+    of_ids = all(role_named(root, context) for root in roots)
+    able = [name for name in sides if name in JUDGED or not of_ids]
+    holders = [name for name in able if None not in map(sides[name].root, roots)]
     if holders:
         return holders
-    found = []
-    for root in made.roots:
+    places = []
+    for root in roots:
         titles = [side.title for side in sides.values() if side.root(root) is not None]
         if not titles:
-            raise _not_found(root, made, sides)
-        found.append(f"{root!r} is a column of {' and '.join(titles)}")
-    msg = f"{Given('by', made)} needs its columns in one frame: {', '.join(found)}"
+            raise _not_found(root, by, sides)
+        places.append(f"{root!r} is a column of {' and '.join(titles)}")
+    msg = f"{Given('by', by)} needs its columns in one frame: {', '.join(places)}"
     raise ColumnError(msg)
 
 
@@ -154,11 +155,9 @@ def _place(
     by: str | Made, holders: Sequence[str], sides: Mapping[str, Side], context: Context
 ) -> Place:
     """Return the place of a column, among the frames that have it."""
-    if not holders:
-        raise _not_found(str(by), by, sides)
     if len(holders) > 1 and not {*holders} <= JUDGED:
-        found = " and ".join(sides[holder].title for holder in holders)
-        msg = f"{Given('by', by)} is a column of {found}; drop or rename it in all but one of them"
+        titles = " and ".join(sides[holder].title for holder in holders)
+        msg = f"{Given('by', by)} is a column of {titles}; drop or rename it in all but one of them"
         raise ColumnError(msg)
     is_judged = context.truth is None and holders[0] == "recommendations"
     return "rows" if len(holders) > 1 or is_judged else PLACES[holders[0]]
@@ -169,8 +168,8 @@ def _not_found(name: str, by: str | Made, sides: Mapping[str, Side]) -> ColumnEr
     known = dict.fromkeys(column for side in sides.values() for column in side.columns)
     where = ", ".join(side.title for side in sides.values())
     said = f"{Given('by', by)}" if name == by else f"{Given('by', by)}: {name!r}"
-    found = sentence(f"{said} is not a column of {where}", suggestion(name, known))
-    msg = f"{found} There are {listed(known)}. {_hint(name, sides)}"
+    lacks = sentence(f"{said} is not a column of {where}", suggestion(name, known))
+    msg = f"{lacks} There are {listed(known)}. {_hint(name, sides)}"
     return ColumnError(msg.removesuffix(". "))
 
 

@@ -157,7 +157,9 @@ class Question:
             )
         steps = [("start", "", self.sides[0].context.profile), *self.switched]
         rows = [_step(place, *switch) for place, switch in enumerate(steps)]
-        long = in_long_form(segments.numbered(values, keys), keys, rows, in_order=True)
+        long = in_long_form(segments.numbered(values, keys), keys, rows)
+        if keys:
+            long = long.sort(keys, nulls_last=True, maintain_order=True)
         return long.rename(dict(zip(keys, names, strict=True)))
 
     def text(self, rows: Sequence[Mapping[str, Any]] = ()) -> str:

@@ -13,16 +13,19 @@ import polars as pl
 
 from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Inputs
-from recframe.frames.rows.distinct_counts import n_numbers_of_codes
-from recframe.frames.rows.integer_ids import integer_ids, small_codes
+from recframe.frames.rows.integer_ids import (
+    SPARE,
+    integer_ids,
+    lookup,
+    n_numbers_of_codes,
+    small_codes,
+)
 from recframe.frames.rows.integer_keys import SMALL_INTEGERS, fits_31_bits, joined_as_numbers
-from recframe.frames.rows.lookups import SPARE, lookup
 from recframe.frames.rows.positions import heads
 from recframe.frames.rows.profiling import (
     are_in_order,
     distinct_ids,
     marked_sorted,
-    may_be_among,
     merged,
 )
 from recframe.ranking.judged import PAIR, Judged, Known, as_number, is_relevant_row, rows_of_models
@@ -232,6 +235,6 @@ def _by_codes(judged: Judged, reads: Reads, collect: Ask) -> Known | None:
     k = None if judged.context.relevant_from == "list" else reads.k
     (hits,) = collect([replace(judged, known=named(pairs)).hits(k)])
     if reads.by_hits:
-        pairs = pairs.filter(may_be_among(pairs["number"], hits["number"]))
+        pairs = pairs.filter(NUMBER.is_in(hits["number"].implode()))
     known = named(pairs.sort("number", maintain_order=True))
     return known if judged.truth is None else replace(known, hits=hits.lazy())

@@ -11,9 +11,9 @@ import polars as pl
 from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import Ties
+from recframe.frames.rows.integer_ids import lookup
 from recframe.frames.rows.integer_keys import fits_31_bits, sorted_as_numbers
 from recframe.frames.rows.joins import AS_EVER, at_best_rank, distinct_names
-from recframe.frames.rows.lookups import lookup
 from recframe.frames.rows.positions import by_item, with_places
 from recframe.frames.rows.profiling import are_in_order, marked_sorted, merged
 from recframe.ranking.judged import PAIR, is_rank

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from recframe.frames.rows.lookups import Lookup
+from recframe.frames.rows.integer_ids import Lookup
 
 PLACE = pl.col("place")
 

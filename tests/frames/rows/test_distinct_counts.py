@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recframe.frames.rows import distinct_counts
-from recframe.frames.rows.distinct_counts import n_numbers_of_codes
+from recframe.frames.rows import integer_ids
+from recframe.frames.rows.integer_ids import n_numbers_of_codes
 from strategies import examples
 
 N_NUMBERS, N_CODES = 11, 4
@@ -35,8 +35,7 @@ def test_each_number_beside_a_code_is_counted_once(
     frames: list[Pairs], most: int, dtype: Any, *, in_order: bool
 ):
     frames = [sorted(rows) for rows in frames] if in_order else frames
-    bounds = {"MOST": most, "MOST_IN_ORDER": most, "WORD": 8, "BLOCK": 16}  # blocks of 8 numbers
-    with mock.patch.multiple(distinct_counts, **bounds):
+    with mock.patch.object(integer_ids, "MOST_BITS", most):
         found = n_numbers_of_codes([frame(rows, dtype) for rows in frames], N_NUMBERS, N_CODES)
 
     once = {pair for rows in frames for pair in rows}

@@ -7,7 +7,6 @@ from typing import Any, Literal
 from unittest import mock
 
 import polars as pl
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +15,6 @@ from recframe.frames.rows.integer_keys import HASH, key_hash
 from recframe.frames.rows.profiling import (
     are_in_order,
     constant_of,
-    distinct_ids,
     merged,
     places_where_met,
 )
@@ -68,26 +66,6 @@ def hashed(frame: pl.DataFrame, n: int) -> pl.DataFrame:
 
 
 TEXTS = ["", "a", "b", "ab", "ba", "a" * 20, "a" * 19 + "b", "é"]
-
-
-@examples(110)
-@given(
-    texts=st.lists(st.none() | st.sampled_from(TEXTS), max_size=30),
-    repeats=st.sampled_from([1, 3]),
-    few_hashes=st.booleans(),
-)
-def test_texts_are_told_apart_whatever_texts_share_a_hash(
-    texts: list[str | None], repeats: int, *, few_hashes: bool
-):
-    ids = pl.Series("user", [text for text in texts for _ in range(repeats)], dtype=pl.String)
-
-    with pytest.MonkeyPatch.context() as patched:
-        if few_hashes:
-            for one in (pl.Expr, pl.Series):
-                patched.setattr(one, "hash", lambda self, *_: self.str.len_bytes())
-        found = distinct_ids(ids)
-
-    assert sorted(found.to_list()) == sorted({*texts} - {None})
 
 
 @examples(150)

@@ -478,10 +478,7 @@ def _made_a_frame(thing: Any, of_values: str) -> str:
     if isinstance(thing, str | os.PathLike):
         return _read_from(os.fsdecode(thing))
     known = {
-        "recframe": ", not what recframe makes of it",
         "NamedFrame": str(Either(", and name its columns in the call: rf.rec(frame, user='...')")),
-        "pyarrow": ": one column of a table is none",
-        "Column": ": one column of a table is none",
         "Series": ": series.reset_index()" if library == "pandas" else ": series.to_frame()",
     }
     rows = ": spark.createDataFrame(rdd, ['user', 'item', 'rank'])"

@@ -122,36 +122,22 @@ def _of_categories(column: pd.Series[Any], *, is_id: bool) -> pl.Series:
     Ids have to match the plain ones of other frames. So many categories that an Enum of them takes long become text.
     """
     column = in_categories(column)
-    codes, kept = column.cat.codes.to_numpy(), kept_categories(column)
-    categories = column.cat.categories[kept]
+    if len(column.cat.categories) > len(column):  # an Enum of many takes long
+        column = column.cat.remove_unused_categories()
+    categories = column.cat.categories
     if not len(categories):
         return pl.Series([None] * len(column), dtype=pl.Null)
-    places = (
-        codes.astype(np.int64)
-        if len(kept) == len(column.cat.categories)
-        else np.searchsorted(kept, codes)
-    )
-    rows = pl.Series(np.where(codes < 0, -1, places)).replace(-1, None)
+    rows = pl.Series(column.cat.codes.to_numpy()).cast(pl.Int64).replace(-1, None)
     if is_id and not all(isinstance(category, str) for category in categories):
         return _read(categories.to_series()).gather(rows)
     labels = labels_of(categories)
-    return pl.Series(
-        labels, dtype=pl.Enum(labels) if len(labels) <= MOST_CATEGORIES else pl.String
-    ).gather(rows)
+    dtype = pl.Enum(labels) if len(labels) <= MOST_CATEGORIES else pl.String()
+    return pl.Series(labels, dtype=dtype).gather(rows)
 
 
 def in_categories(column: Any) -> Any:
     """Return a column with its values as categories, in their order."""
     return column if dtype_name(column.dtype) == "CategoricalDtype" else column.astype("category")
-
-
-def kept_categories(column: pd.Series[Any]) -> Any:
-    """Return the categories to keep: all, unless there are more than rows or very many."""
-    n_categories = len(column.cat.categories)
-    if n_categories <= min(len(column), MOST_CATEGORIES):
-        return np.arange(n_categories)
-    used = np.unique(column.cat.codes.to_numpy())
-    return used[used >= 0]
 
 
 def labels_of(categories: Iterable[Any]) -> list[str]:
@@ -200,20 +186,16 @@ def frame_of(result: pl.DataFrame, by: Mapping[str, pd.Series[Any] | None]) -> p
 
 def _codes(values: pl.Series, column: Any) -> pl.Series | None:
     """Return the places of values among the categories of a column, or None where one is not among them."""
-    column = in_categories(column)
-    categories = column.cat.categories
-    if isinstance(values.dtype, pl.Enum):
-        kept = kept_categories(column)
-        if values.dtype.categories.to_list() == labels_of(categories[kept]):
-            return pl.Series(kept, dtype=pl.Int64).gather(values.to_physical().cast(pl.Int64))
+    categories = in_categories(column).cat.categories
     if values.dtype in TEXT:
-        values = values.cast(pl.String)
         known = pl.Series(labels_of(categories), dtype=pl.String)
-        places = pl.int_range(len(known), eager=True)
+        if isinstance(values.dtype, pl.Enum) and values.dtype.categories.equals(known):
+            return values.to_physical().cast(pl.Int64)
+        values, places = values.cast(pl.String), pl.int_range(len(known), eager=True)
     else:
         known = values.drop_nulls().unique()
-        found = categories.get_indexer_for(pd.Index(_restored(known, categories.to_series())))
-        places = pl.Series(found, dtype=pl.Int64)
+        numbers = categories.get_indexer_for(pd.Index(_restored(known, categories.to_series())))
+        places = pl.Series(numbers, dtype=pl.Int64)
     is_known = places >= 0
     known, places = known.filter(is_known), places.filter(is_known)
     codes = values.replace_strict(known, places, default=None, return_dtype=pl.Int64)

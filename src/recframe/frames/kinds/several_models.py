@@ -66,16 +66,17 @@ class SeveralModels(Kind):
     def _taken(self, name: str, named: Named, ids: Names, numbers: Names) -> Any:
         """Return the columns that a model's frame has, and its name; without one of a role it says which frame lacks it."""
         kind, model = self.kinds[name], self.frame.model
-        own = {inside: column for inside, column in named.items() if column != model}
-        for inside, column in own.items():
-            if inside in ROLES and column not in kind.columns:
+        present: dict[str, str] = {}
+        for inside, column in named.items():
+            if column in kind.columns:
+                present[inside] = column
+            elif inside in ROLES and column != model:
                 which = [shown(one) for one, other in self.kinds.items() if column in other.columns]
                 msg = f"{_title(name)} has no column {column!r}, which that of {', '.join(which)} has; "
                 msg += "give the frames of all models the same columns"
                 raise ColumnError(msg)
-        present = {inside: column for inside, column in own.items() if column in kind.columns}
-        taken = kind.take(present, ids, numbers)
-        return taken.with_columns(pl.lit(name).alias(inside) for inside in named.keys() - own)
+        models = (inside for inside, column in named.items() if column == model)
+        return kind.take(present, ids, numbers).with_columns(map(pl.lit(name).alias, models))
 
     def source(self, name: str) -> Any:
         """Return the data needed to restore a column, from the first frame that has it."""
@@ -131,9 +132,9 @@ def _checked(frames: Mapping[Any, Any], model: str) -> dict[str, Any]:
             raise RecframeError(msg)
         found[name] = in_memory(frame, _title(name))
     kinds = {name: kind_for(frame, _title(name)) for name, frame in found.items()}
-    first, *others = kinds
-    for name in others:
-        if type(kinds[name]) is not type(kinds[first]):
+    first, *_ = kinds
+    for name, kind in kinds.items():
+        if type(kind) is not type(kinds[first]):
             different = (
                 f"{kind_of(found[first])} for {first!r} and {kind_of(found[name])} for {name!r}"
             )

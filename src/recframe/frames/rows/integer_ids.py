@@ -1,15 +1,16 @@
-"""Ids of any dtype and combinations of columns as small integers."""
+"""Ids and combinations of columns as small integers, counted and looked up."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
 import polars as pl
 
-from recframe.frames.rows.integer_keys import READS_BITS
-from recframe.frames.rows.profiling import a_row_of_each, whole_numbers
+from recframe.frames.rows.integer_keys import READS_BITS, SMALL_INTEGERS, ends_of
+from recframe.frames.rows.profiling import a_row_of_each, marks, whole_numbers
 
 MOST = 2**16
 """Most codes: their table stays small compared with a large frame."""
@@ -20,26 +21,33 @@ def integer_ids(columns: Sequence[pl.Series], most: int) -> list[pl.Series]:
 
     Whole numbers in a range of no more than `most` are counted from the lowest, other ids as they first appear or sort.
     """
-    whole = [whole_numbers(column) for column in columns]
-    numbers = [one.cast(pl.Int64) for one in whole if one is not None]
-    bounds: list[Any] = [end for number in numbers for end in (number.min(), number.max())]
-    bounds = [end for end in bounds if end is not None]
-    if len(numbers) == len(columns) and bounds and max(bounds) - min(bounds) < most:
-        return [number - min(bounds) if min(bounds) else number for number in numbers]
+    numbers = [one.cast(pl.Int64) for one in map(whole_numbers, columns) if one is not None]
+    ends = [*filter(None, map(ends_of, numbers))]
+    lowest, highest = (
+        min((low for low, _ in ends), default=0),
+        max((high for _, high in ends), default=most),
+    )
+    if len(numbers) == len(columns) and highest - lowest < most:
+        return [number - lowest if lowest else number for number in numbers]
     starts = [column.ne_missing(column.shift()) | column.is_null() for column in columns]
-    n_rows, n_runs = sum(map(len, columns)), sum(int(one.sum()) for one in starts)
-    if n_runs > n_rows // 2:
-        ids, places = _ranked(pl.concat(columns)), accumulate(map(len, columns), initial=0)
-        return [ids.slice(place, len(one)) for place, one in zip(places, columns, strict=False)]
-    runs = [one.filter(start) for one, start in zip(columns, starts, strict=True)]
-    if len(runs) == 1 and runs[0].dtype == pl.String and runs[0].hash().n_unique() == n_runs:
-        return [(starts[0].cum_sum().cast(pl.Int64) - 1).set_sorted()]
+    n_runs = sum(int(one.sum()) for one in starts)
     # most frames stand user by user, so that few ids are left to number
-    ids, places = _ranked(pl.concat(runs)), accumulate(map(len, runs), initial=0)
-    return [
-        ids.slice(place, len(run)).gather(start.cum_sum() - 1)
-        for place, run, start in zip(places, runs, starts, strict=False)
-    ]
+    in_runs = n_runs <= sum(map(len, columns)) // 2
+    if in_runs:
+        columns = [one.filter(start) for one, start in zip(columns, starts, strict=True)]
+    first = columns[0]
+    if (
+        in_runs
+        and len(columns) == 1
+        and first.dtype == pl.String
+        and first.hash().n_unique() == n_runs
+    ):
+        return [(starts[0].cum_sum().cast(pl.Int64) - 1).set_sorted()]
+    ids, places = _ranked(pl.concat(columns)), accumulate(map(len, columns), initial=0)
+    found = [ids.slice(place, len(one)) for place, one in zip(places, columns, strict=False)]
+    if not in_runs:
+        return found
+    return [one.gather(start.cum_sum() - 1) for one, start in zip(found, starts, strict=True)]
 
 
 def _ranked(ids: pl.Series) -> pl.Series:
@@ -60,14 +68,14 @@ def small_codes(rows: Sequence[pl.DataFrame]) -> tuple[list[pl.Series], pl.DataF
     for column in together:
         values = column.cast(pl.UInt8) if column.dtype == pl.Boolean else column.to_physical()
         whole = _ranked(values) if values.dtype == pl.String else whole_numbers(values)
-        bounds: list[Any] = [None, None] if whole is None else [whole.min(), whole.max()]
-        if whole is None or None in bounds:  # such as floats, which are slow to encode
+        ends = None if whole is None else ends_of(whole)
+        if whole is None or ends is None:  # such as floats, which are slow to encode
             return None
-        n_values = bounds[1] - bounds[0] + 2  # one more for null
+        n_values = ends[1] - ends[0] + 2  # one more for null
         n_codes *= n_values
         if n_codes > MOST:
             return None
-        numbers = (whole.cast(pl.Int64) - bounds[0]).fill_null(n_values - 1).cast(pl.UInt32)
+        numbers = (whole.cast(pl.Int64) - ends[0]).fill_null(n_values - 1).cast(pl.UInt32)
         code = code * n_values + numbers
     code -= code.min()
     row_of = a_row_of_each(code, n_codes)
@@ -76,3 +84,80 @@ def small_codes(rows: Sequence[pl.DataFrame]) -> tuple[list[pl.Series], pl.DataF
     starts = accumulate(map(len, rows), initial=0)
     codes = [code.slice(start, len(one)) for start, one in zip(starts, rows, strict=False)]
     return codes, together.select(pl.all().gather(row_of)).with_row_index("code")
+
+
+MOST_BITS = 2**7
+"""Most bits per row for a bitmap, which is faster than a sort up to there."""
+NUMBER, CODE = pl.col("number"), pl.col("code")
+
+
+def n_numbers_of_codes(rows: Sequence[pl.DataFrame], n_numbers: int, n_codes: int) -> pl.Series:
+    """Count the distinct numbers per code over some frames with a `number` and a `code`.
+
+    Numbers lie in [0, n_numbers), codes in [0, n_codes).
+    """
+    n_bits = n_numbers * n_codes
+    if not (READS_BITS and n_bits) or n_bits > MOST_BITS * sum(map(len, rows)) or n_bits >= 2**32:
+        return _n_of_pairs(rows, n_codes)
+    # the number changes from row to row, so that the rows of a code are marked close to one another
+    place = CODE.cast(pl.UInt32) * n_numbers + NUMBER.cast(pl.UInt32)
+    bits = marks(pl.concat(rows), place, n_bits)
+    return bits.reshape((n_codes, n_numbers)).arr.sum().cast(pl.Int64)
+
+
+def _n_of_pairs(rows: Sequence[pl.DataFrame], n_codes: int) -> pl.Series:
+    """Count distinct pairs of a number and a code, packed into one integer."""
+    pairs = pl.concat(row.select(pair=NUMBER.cast(pl.Int64) * n_codes + CODE) for row in rows)
+    found = pairs.unique().select(code=(pl.col("pair") % n_codes).cast(pl.UInt32))
+    codes = pl.int_range(n_codes, dtype=pl.UInt32, eager=True).alias("code").to_frame()
+    n = found.group_by("code").agg(n=pl.len())
+    counts = codes.join(n, on="code", how="left", maintain_order="left")["n"]
+    return counts.fill_null(0).cast(pl.Int64)
+
+
+SPARE = 4
+"""Table slots allowed per key."""
+FEW_KEYS = 1_000
+"""Table slots allowed on top, for few keys."""
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """Dense table by integer id, one row per id in its range."""
+
+    key: str
+    lowest: int
+    table: pl.DataFrame
+
+    def beside(self, rows: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
+        """Return rows left-joined with columns of the table."""
+        return rows.with_columns(pl.lit(self.table[name]).gather(self._place) for name in names)
+
+    def value(self, name: str, otherwise: Any) -> pl.Expr:
+        """Return a column's value for each row's key, or `otherwise` without one."""
+        found = pl.lit(self.table[name]).gather(self._place)
+        return found.fill_null(otherwise).alias(name)
+
+    @property
+    def _place(self) -> pl.Expr:
+        """The number of the table's row that has a row's key; null where none has."""
+        place = pl.col(self.key).cast(pl.Int64) - self.lowest
+        return pl.when(place.is_between(0, self.table.height - 1)).then(place)
+
+
+def lookup(table: pl.DataFrame, key: str, dtype: pl.DataType) -> Lookup | None:
+    """Return a lookup table with unique keys; None unless keys are integers of a small range.
+
+    `dtype` is that of the key in the rows.
+    """
+    if dtype not in SMALL_INTEGERS:
+        return None
+    ends = ends_of(table[key])
+    if ends is None or ends[1] - ends[0] > SPARE * table.height + FEW_KEYS:
+        return None
+    if ends[1] - ends[0] + 1 == table.height:
+        return Lookup(key, ends[0], table.sort(key))
+    # from 0, since the number behind the highest key may be more than Int64 holds
+    places = pl.int_range(ends[1] - ends[0] + 1, dtype=pl.Int64, eager=True) + ends[0]
+    rows, own = places.alias(key).to_frame(), table.with_columns(pl.col(key).cast(pl.Int64))
+    return Lookup(key, ends[0], rows.join(own, on=key, how="left", maintain_order="left"))

@@ -36,26 +36,25 @@ def repeated(rows: pl.LazyFrame, number: pl.Expr) -> pl.LazyFrame:
     return numbers.filter(pl.col("number") == pl.col("number").shift())
 
 
+def ends_of(ids: pl.Series) -> tuple[int, int] | None:
+    """Return the lowest and the highest of whole numbers; None without any, and for other dtypes than `SMALL_INTEGERS`."""
+    lowest: Any = ids.min() if ids.dtype in SMALL_INTEGERS else None
+    highest: Any = ids.max() if lowest is not None else None
+    return None if lowest is None else (lowest, highest)
+
+
 def fits_64_bits(key: pl.Series, gain: pl.Series) -> bool:
     """Return whether all numbers of lists lie in [0, 2^31) and all gains are whole numbers below 2^32."""
-    if not key.dtype.is_signed_integer() or not len(key):
-        return False
+    ends, most = ends_of(key), gain.max()
     whole = gain.dtype.is_integer() or bool((gain == gain.floor()).all())
-    lowest: Any
-    highest: Any
-    most: Any
-    lowest, highest, most = key.min(), key.max(), gain.max()
-    return whole and bool(lowest >= 0 and highest < 2**31 and most < 2**32)
+    is_narrow = ends is not None and ends[0] >= 0 and ends[1] < 2**31
+    return whole and is_narrow and bool(most < 2**32)  # type: ignore[operator]  # gains are numbers
 
 
 def fits_31_bits(rows: pl.DataFrame, keys: Sequence[str]) -> bool:
     """Return whether all keys are whole numbers that lie in [0, 2^31)."""
-    bounds: list[Any] = [
-        (rows[key].min(), rows[key].max()) for key in keys if rows.schema[key].is_integer()
-    ]
-    return len(bounds) == len(keys) and all(
-        low is None or (low >= 0 and high < 2**31) for low, high in bounds
-    )
+    each = [ends_of(rows[key]) for key in keys]
+    return all(ends is not None and ends[0] >= 0 and ends[1] < 2**31 for ends in each)
 
 
 def packed(keys: Sequence[str]) -> pl.Expr:
@@ -107,9 +106,8 @@ def with_hash(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
 
 def ranges_in_one_number(rows: pl.DataFrame, keys: Sequence[str]) -> list[int] | None:
     """Return how many numbers from 0 on the keys take up; None where they do not fit into one number."""
-    bounds: list[Any] = [(rows[key].min(), rows[key].max()) for key in keys]
-    whole = all(rows.schema[key] in SMALL_INTEGERS for key in keys) and not rows.is_empty()
-    ranges = [high + 1 for low, high in bounds if low is not None and low >= 0] if whole else []
+    each = [ends_of(rows[key]) for key in keys]
+    ranges = [ends[1] + 1 for ends in each if ends is not None and ends[0] >= 0]
     return ranges if len(ranges) == len(keys) and math.prod(ranges) < 2**63 else None
 
 

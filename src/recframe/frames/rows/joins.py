@@ -92,29 +92,13 @@ def at_best_rank(
 
 
 def in_long_form(
-    wide: pl.LazyFrame,
-    keys: Sequence[str],
-    rows: Sequence[Mapping[str, pl.Expr]],
-    *,
-    in_order: bool = False,
+    wide: pl.LazyFrame, keys: Sequence[str], rows: Sequence[Mapping[str, pl.Expr]]
 ) -> pl.LazyFrame:
-    """Return several rows for each row of a frame: the keys, and the columns of each of `rows`, which have the same dtypes.
-
-    With `in_order` those of a row stay together.
-
-    NOTE: then by lists of structs, which take fifty times as long, and few rows have an order.
-    """
+    """Return several rows for each row of a frame: the keys, and the columns of each of `rows`, which have the same dtypes."""
     if len(rows) == 1:
         return wide.select(*keys, **rows[0])
-    if not in_order:
-        held = wide.cache()
-        return pl.concat([held.select(*keys, **row) for row in rows])
-    lists = wide.select(*keys, pl.concat_list(map(_struct, rows)).alias("rows"))
-    return lists.explode("rows", **AS_EVER).unnest("rows")
-
-
-def _struct(columns: Mapping[str, pl.Expr]) -> pl.Expr:
-    return pl.struct(column.alias(name) for name, column in columns.items())
+    held = wide.cache()
+    return pl.concat([held.select(*keys, **row) for row in rows])
 
 
 # NOTE: a null up to Polars 1, and no row from Polars 2 on; the last of Polars 1 warn where nothing is said. So whoever explodes

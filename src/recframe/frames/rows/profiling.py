@@ -12,6 +12,7 @@ from recframe.frames.rows.integer_keys import (
     HASH,
     READS_BITS,
     SMALL_INTEGERS,
+    ends_of,
     key_hash,
     repeated,
     with_hash,
@@ -25,7 +26,6 @@ _SCATTERS = READS_BITS  # Polars 1 scatters to sorted places alone
 _ROOM = 8  # places for a row take no more memory than its columns
 _SLICE = 2**19  # so many at a time take little memory
 _A_LOOK = 50_000
-_BITS_A_PAIR = 32
 MARKS = 64
 """Bits per row: as much memory as an Int64 column."""
 
@@ -53,30 +53,8 @@ def marked_sorted(rows: pl.DataFrame, key: str) -> pl.DataFrame:
 def distinct_ids(ids: pl.Series) -> pl.Series:
     """Return the distinct non-null ids, unordered."""
     ids = ids.drop_nulls()
-    found = _distinct_numbers(ids)
-    if found is not None:
-        return found
-    runs = ids.filter(ids.ne_missing(ids.shift()))
-    if ids.dtype == pl.String:
-        return _distinct_texts(runs)
-    return stream(runs.to_frame().lazy().unique()).to_series()
-
-
-def _distinct_texts(texts: pl.Series) -> pl.Series:
-    """Return the distinct texts.
-
-    NOTE: one text for each hash is found in half of the time of a hash table of text; those that differ from the one of
-    their hash, of which there is hardly ever any, are looked at again.
-    """
-    hashes = texts.hash()
-    first = hashes.arg_unique()
-    if len(first) == len(texts):
-        return texts
-    found = texts.gather(first)
-    of_hash = pl.DataFrame({HASH: hashes.gather(first), "found": found}).lazy()
-    rows = pl.DataFrame({HASH: hashes, "text": texts}).lazy().join(of_hash, on=HASH)
-    others = stream(rows.filter(pl.col("text") != pl.col("found")).select("text").unique())
-    return found.append(others["text"].alias(found.name))
+    numbers = _distinct_numbers(ids)
+    return stream(ids.to_frame().lazy().unique()).to_series() if numbers is None else numbers
 
 
 def constant_of(key: Id, rows: pl.DataFrame) -> pl.DataFrame | None:
@@ -115,18 +93,15 @@ def a_row_of_each(ids: pl.Series, most: int) -> pl.Series | None:
 
     None where the ids are no whole numbers, or lie in a range of more than `most`.
     """
-    if not (_SCATTERS and len(ids) and ids.dtype in SMALL_INTEGERS):
+    ends = ends_of(ids) if _SCATTERS else None
+    if ends is None or ends[1] - ends[0] >= most:
         return None
-    lowest: Any = ids.min()
-    highest: Any = ids.max()
-    if lowest is None or highest - lowest >= most:
-        return None
-    found = pl.Series([None], dtype=pl.UInt32).new_from_index(0, highest - lowest + 1)
+    found = pl.Series([None], dtype=pl.UInt32).new_from_index(0, ends[1] - ends[0] + 1)
     for start in range(0, len(ids), _SLICE):
         part = ids.slice(start, _SLICE)
         rows = pl.int_range(start, start + len(part), dtype=pl.UInt32, eager=True)
         # the places of negative ids are beyond what their own dtype may hold
-        found.scatter(part.cast(pl.Int64) - lowest if lowest else part, rows)
+        found.scatter(part.cast(pl.Int64) - ends[0] if ends[0] else part, rows)
         if not found.null_count():  # whoever comes later came before
             break
     return found
@@ -134,15 +109,13 @@ def a_row_of_each(ids: pl.Series, most: int) -> pl.Series | None:
 
 def _distinct_numbers(numbers: pl.Series) -> pl.Series | None:
     """Return the distinct sorted integers; None for other dtypes, or a wide range."""
-    if numbers.dtype not in SMALL_INTEGERS or numbers.is_empty() or not _SCATTERS:
-        return None
-    lowest: Any = numbers.min()
-    highest: Any = numbers.max()
-    if highest - lowest >= MARKS * len(numbers):
+    ends = ends_of(numbers) if _SCATTERS else None
+    if ends is None or ends[1] - ends[0] >= MARKS * len(numbers):
         return None
     # the places of negative numbers are beyond what their own dtype may hold
-    found = marks(numbers.to_frame(), pl.first().cast(pl.Int64) - lowest, highest - lowest + 1)
-    distinct: pl.Series = (found.arg_true().cast(pl.Int64) + lowest).cast(numbers.dtype)
+    place = pl.first().cast(pl.Int64) - ends[0]
+    found = marks(numbers.to_frame(), place, ends[1] - ends[0] + 1).arg_true()
+    distinct: pl.Series = (found.cast(pl.Int64) + ends[0]).cast(numbers.dtype)
     return distinct.alias(numbers.name)
 
 
@@ -158,16 +131,6 @@ def marks(rows: pl.DataFrame, number: pl.Expr, n: int) -> pl.Series:
         if found.all():  # whoever comes later came before
             break
     return found
-
-
-def may_be_among(numbers: pl.Series, others: pl.Series) -> pl.Series:
-    """Return a mask of integers possibly among others, with few false positives."""
-    if not _SCATTERS:
-        return numbers.is_in(others.implode())
-    # so many bits tell most that are not among the others from those that are
-    n: int = 2 ** min(31, (_BITS_A_PAIR * len(others)).bit_length())
-    found = marks(others.to_frame("number"), pl.col("number") & (n - 1), n)
-    return found.gather(numbers & (n - 1))
 
 
 def are_distinct(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
