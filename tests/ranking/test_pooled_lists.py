@@ -63,11 +63,6 @@ def test_pooled_lists_are_an_error_and_ties_are_none(kind, scene):
         assert "several lists of a user" in str(raised.value)
 
 
-def test_scores_that_no_call_names_are_read_of_eager_lists():
-    rec = TWICE.with_columns(score=-pl.col("rank")).rec(truth=TRUTH)
-    assert rec.evaluate("mrr")["n_users"].item() == 4
-
-
 def test_half_of_the_lists_may_repeat_ranks(kind):
     single = lists([1, 2, 3]).filter(pl.col("user") > 2)
     frame = pl.concat([TWICE.filter(pl.col("user") <= 2), single])

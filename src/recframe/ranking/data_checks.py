@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from math import inf, isqrt
@@ -15,6 +14,7 @@ from recframe.frames.hints import Either, FrameOf, Given, bind, text
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import FOLD, OF_LISTS
 from recframe.frames.roles import names_trainings, unbound_labels
+from recframe.frames.rows.joins import distinct_names
 from recframe.frames.segments import Segment
 from recframe.ranking.judged import PAIR, Judged, lacks_model, named_models
 
@@ -46,7 +46,6 @@ DRAWN = 7
 FEWEST_OF_A_BUCKET = 30
 """Lists of two rows or more that a bucket must have to be judged: those of few users say nothing of most lists."""
 ABOVE_ALL_COUNTS = 2.0**24
-LABEL = "label "
 POOLED = (
     "most lists have far more rows than ranks, as where several lists of a user stand in one; tell these apart with {}; if "
     "they are ties instead, rank them one by one, as rank('ordinal') does, or bind their scores with {}"
@@ -177,28 +176,20 @@ def check_lists(inputs: Inputs) -> Inputs:
 
 def _have_each_rank_once(inputs: Inputs, lists: pl.DataFrame) -> bool:
     """Return whether no list has a rank twice, among the rows that are drawn where there are many."""
-    users = lists["user"]
+    users, ranks = lists["user"], lists["rank"].cast(pl.Float64)
     if len(lists) > LARGE:
         step = isqrt(len(lists)) // DRAWN
         place = pl.int_range(0, len(lists) - step, step, eager=True)
         # not every so many rows: those of equal parts that stand one below another might never meet
-        drawn = place + (place.hash() % step).cast(pl.Int64)
-        lists = lists.select(*keys_of_lists(inputs), "rank")[drawn]
-    elif not users.dtype.is_nested() and users.is_sorted() and _ranks_rise(users, lists["rank"]):
-        return True
+        lists = lists[place + (place.hash() % step).cast(pl.Int64)]
+    elif not users.dtype.is_nested() and users.is_sorted():
+        rises = (ranks.diff() >= 1).fill_null(value=False)
+        if not ((users == users.shift()) & ranks.is_not_null() & ~rises).any():
+            return True
     # ranks closer than 1 are equal ones that are pushed apart
     rank = pl.col("rank").cast(pl.Float64).floor()
     ranked = lists.select(*keys_of_lists(inputs), rank).drop_nulls("rank")
     return not ranked.is_duplicated().any()
-
-
-def _ranks_rise(users: pl.Series, ranks: pl.Series) -> bool:
-    """Return whether each rank is that of another user than the one before, or at least 1 higher."""
-    above, own = ranks[:-1], ranks[1:]
-    rises = own - above >= 1 if ranks.dtype.is_float() else own > above
-    is_of_same = users[:-1] == users[1:]
-    # a rank equals itself, and a missing one nothing
-    return bool((is_of_same & rises).sum() == (is_of_same & (own == own)).sum())  # noqa: PLR0124
 
 
 def keys_of_lists(inputs: Inputs) -> list[str]:
@@ -208,66 +199,34 @@ def keys_of_lists(inputs: Inputs) -> list[str]:
 
 
 def pooled(inputs: Inputs) -> pl.LazyFrame:
-    """Return the lists with two rows or more: their keys, their number of rows and whether they are `several`."""
-    keys = keys_of_lists(inputs)
-    # after it, so that the ranks of users who are not looked at are not read, nor compared
-    ranked = pl.col("rank").is_between(1, inf, "left") & pl.all_horizontal(
-        pl.col(PAIR).is_not_null()
-    )
-    rows = _of_some_users(_rows(inputs, keys)).filter(ranked)
-    rank, n, score = pl.col("rank"), pl.col("len"), pl.col("^score$")
-    items = [name for name in rows.collect_schema() if name == "item" or name.startswith(LABEL)]
-    rows = rows.group_by(*keys, *items).agg(rank.min().cast(pl.Float64), score.max())
-    # equal ranks of equal scores are ties
-    rows = rows.select(*keys, rank, score).unique() if "score" in rows.collect_schema() else rows
+    """Return the lists with two rows or more: their keys, their number of rows and whether they are `several`.
+
+    Of many rows they are the lists of the users of one hash in 64.
+    """
+    keys, rank, n = keys_of_lists(inputs), pl.col("rank"), pl.col("len")
+    rows = inputs.lists.select(*distinct_names(*keys, *PAIR, "rank"))
+    few = rows.head(FEW_ROWS).select(few=pl.len() < FEW_ROWS)
+    # after it, so that the ranks of users who are not looked at are not compared
+    rows = rows.join(few, how="cross").filter(pl.col("few") | OF_SOME_USERS).drop_nulls(PAIR)
+    rows = rows.filter(rank.is_between(1, inf, "left"))
+    items = rows.group_by(distinct_names(*keys, "item")).agg(rank.min().cast(pl.Float64))
     # what asks for the rows at the highest rank inside a group does not stream, and a sum does
     at_highest = (ABOVE_ALL_COUNTS * rank + n).max() - ABOVE_ALL_COUNTS * rank.max()
     places = rank.max().ceil() + at_highest - 1
-    lists = rows.group_by(*keys, rank).len().group_by(keys).agg(rows=n.sum(), places=places)
+    lists = items.group_by(*keys, rank).len().group_by(keys).agg(rows=n.sum(), places=places)
     several = pl.col("rows") > TOO_MANY * pl.col("places")
     return lists.filter(pl.col("rows") > 1).select(*keys, "rows", several=several)
 
 
-def _rows(inputs: Inputs, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return the rows of the lists with what tells an item's rows apart."""
-    main = inputs.sides["recommendations"]
-    # of a LazyFrame no column is read that the call does not name
-    is_here = "recommendations" in inputs.given
-    labels = [Segment(LABEL + name, name, "lists") for name in _of_both(inputs)] * is_here
-    has_scores = main.context.names["score"] in main.columns
-    score = {"score"} if has_scores and (is_here or main.context.score is not None) else set()
-    parts = [segment for segment in inputs.segments if segment.inside in keys]
-    roles = {*keys, *score, *PAIR, "rank"} - {segment.inside for segment in parts}
-    return main.take(roles, [*labels, *parts]).lazy()
-
-
-def _of_some_users(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the rows of all users where they are few, else of the users of one hash in 64."""
-    first, some = rows.head(FEW_ROWS), rows.filter(OF_SOME_USERS)
-    few = first.select(few=pl.col("user").len() < FEW_ROWS)
-    first, some = (part.join(few, how="cross") for part in (first, some))
-    return pl.concat([first.filter("few"), some.filter(~pl.col("few"))])
-
-
-def _of_both(inputs: Inputs) -> list[str]:
-    """Return the unbound columns of the lists that a truth has too."""
-    truth = inputs.sides.get("truth")
-    labels = unbound_labels(inputs.sides["recommendations"], inputs.segments)
-    return [name for name in labels if truth is not None and name in truth.columns]
-
-
 def told_apart(inputs: Inputs) -> str:
-    """Return what to write with the columns that may tell lists apart; a judged frame is the truth too."""
+    """Return what to write with the columns that may tell lists apart."""
     labels = unbound_labels(inputs.sides["recommendations"], inputs.segments)
-    of_both, trainings = _of_both(inputs), [*filter(names_trainings, labels)]
-    names_models = inputs.context.names["model"] in labels
-    if of_both:
-        option = "by"
-    elif trainings:
-        option = "training"
-    elif inputs.model:
+    of_truth = inputs.sides["truth"].columns if "truth" in inputs.sides else []
+    of_both = [name for name in labels if name in of_truth]
+    trainings = [*filter(names_trainings, labels)]
+    option = "training" if trainings else "model"
+    if inputs.model and not trainings:
         option = "by" if labels else "training"
-    else:
-        option = "by" if labels and inputs.truth is None and not names_models else "model"
+    option = "by" if of_both else option
     names = of_both or trainings or labels or ["..."]
     return " or ".join(str(Given(option, name)) for name in names[:3])

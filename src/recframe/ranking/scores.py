@@ -9,21 +9,14 @@ import polars as pl
 
 from recframe.frames.collecting import Ask
 from recframe.frames.options import Ties
-from recframe.frames.rows.integer_ids import integer_ids
-from recframe.frames.rows.integer_keys import READS_BITS, SMALL_INTEGERS
 from recframe.frames.rows.positions import by_item, with_places
 from recframe.frames.rows.profiling import are_distinct, marked_sorted
 
 SCORE = pl.col("score")
 SHARING, BY_GAIN = {"expected", "last"}, {"pessimistic", "optimistic"}
 """Ties under which tied items share a rank, and ties that the truth puts in order."""
-_NUMBERED = SMALL_INTEGERS | {pl.String}
-"""Dtypes of ids that are soon numbered."""
 # As they were given, other ids have an order of their own.
 _TEXT = (pl.Binary, pl.String, pl.Duration, pl.Struct, pl.List, pl.Array)
-_NO_LIMIT = 2**63 - 1
-# below minus infinity, which is -2,139,095,040
-_NO_SCORE = -2_139_095_041
 
 
 @dataclass(frozen=True)
@@ -42,8 +35,8 @@ class Scored:
     first: pl.LazyFrame | None = None
     """Rows that may be among the first `depth` of their lists, each item once, if known."""
     depth: int | None = None
-    standing: bool = False
-    """Whether the rows of `first` are sorted by rank."""
+    falls: bool = False
+    """Whether the rows of `first` are sorted by user, and their scores fall."""
 
     def ranked(self, k: int | None, gains: Callable[[], pl.LazyFrame]) -> pl.LazyFrame:
         """Return each item of the lists once, with its rank; with k at least those whose rank is up to k.
@@ -53,20 +46,24 @@ class Scored:
         """
         if self.first is not None and self.depth == k:
             rows = self.first
-            if self.standing:
-                return self._placed(rows)
         elif k is None:
             rows = self._each_item_once(self.rows)
         else:
             rows = self._first_items(k)
         if self.ties in SHARING:
             return self._sharing(rows)
+        if not (self.falls and self.depth == k):
+            rows = self._sorted(rows, gains)
+        return with_places(rows, self.keys).rename({"place": "rank"}).drop("score", "start")
+
+    def _sorted(self, rows: pl.LazyFrame, gains: Callable[[], pl.LazyFrame]) -> pl.LazyFrame:
+        """Return rows list by list, the highest score first, tied items in their order."""
         if self.ties in BY_GAIN:
             pair = [*(key for key in self.keys if key != "model"), "item"]
             rows = rows.join(gains(), on=pair, how="left", nulls_equal=True)
         ties = order_of_ties(self.ties, self.rows.collect_schema())
         ascending = [False for _ in self.keys]
-        rows = rows.sort(
+        return rows.sort(
             *self.keys,
             SCORE,
             *(key for key, _ in ties),
@@ -74,23 +71,22 @@ class Scored:
             # of all keys, it costs three times the sort in memory
             nulls_last=[*ascending, True, *(False for _ in ties)],
         )
-        return self._placed(rows)
-
-    def _placed(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows, sorted by rank, with their ranks."""
-        return with_places(rows, self.keys).rename({"place": "rank"}).drop("score", "start")
 
     def _first_items(self, k: int) -> pl.LazyFrame:
         """Return the first rows, and all rows of the lists in which one of them repeats an item, each item once.
 
         NOTE: a repeated item takes a place from one behind the first rows; seldom, so that few lists are read whole.
         """
-        first = self.rows.filter(_has_few_better(self.keys, k)).cache()
+        first = self.rows.filter(self._has_few_better(k)).cache()
         items = first.group_by(*self.keys, "item").agg(times=pl.len())
         repeating = items.filter(pl.col("times") > 1).select(self.keys).unique()
         whole = self.rows.join(repeating, on=self.keys, how="semi", nulls_equal=True)
         others = first.join(repeating, on=self.keys, how="anti", nulls_equal=True)
         return pl.concat([others, self._each_item_once(whole)])
+
+    def _has_few_better(self, k: int) -> pl.Expr:
+        """Return whether fewer than k scores of its list are better than a row's; rows without a score may come after few."""
+        return (SCORE.rank("min", descending=True).over(self.keys) <= k) | SCORE.is_null()
 
     def _each_item_once(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return each item of the lists at its best score, and with the place of its best row where places decide."""
@@ -113,52 +109,25 @@ class Scored:
     def with_first_rows(self, collect: Ask, k: int | None) -> Scored:
         """Return the lists with their first rows at hand, for ranks up to k (large eager frames)."""
         (rows,) = collect([self.rows])
-        is_plain = self.keys == ("user",) and rows.schema["user"] in _NUMBERED and len(rows) > 0
-        stands = is_plain and self.ties != "expected" and _falls(rows, collect)
-        if k is not None and stands:
+        falls = self.keys == ("user",) and _falls(rows, collect)
+        if k is not None and falls:
             rows = rows.filter(pl.col("user").ne_missing(pl.col("user").shift(k)))
         elif k is not None:
-            reads_bits = is_plain and READS_BITS
-            rows = rows.filter(
-                _reaches_kth(rows, k) if reads_bits else _has_few_better(self.keys, k)
-            )
-        first = marked_sorted(rows, "user")
-        (once,) = collect([are_distinct(first, self.keys)])
+            (rows,) = collect([rows.lazy().filter(self._has_few_better(k))])
+        rows = marked_sorted(rows, "user")
+        (once,) = collect([are_distinct(rows, self.keys)])
         if not once.item():
             return self
-        return replace(self, first=first.lazy(), depth=k, standing=stands)
+        return replace(self, first=rows.lazy(), depth=k, falls=falls)
 
 
 def _falls(rows: pl.DataFrame, collect: Ask) -> bool:
     """Return whether rows are sorted by user, and no score is missing or as high as the one above."""
-    user, above = pl.col("user"), pl.col("user").shift()
-    falls = (user > above) | ((user == above) & (SCORE.shift() > SCORE))
-    falls = falls.all() & (SCORE.null_count() == 0)
-    return bool(collect([rows.lazy().select(falls)])[0].item())
-
-
-def _has_few_better(keys: Sequence[str], k: int) -> pl.Expr:
-    """Return whether fewer than k scores of its list are better than a row's; rows without a score may come after few."""
-    return (SCORE.rank("min", descending=True).over(keys) <= k) | SCORE.is_null()
-
-
-def _reaches_kth(rows: pl.DataFrame, k: int) -> pl.Series:
-    """Return whether each row's score is as good as the k-th of its user's, in 32 bits.
-
-    NOTE: to sort one number and look up each list's k-th takes a third of ranking all scores.
-    """
-    (number,) = integer_ids([rows["user"]], len(rows))
-    bits = SCORE.cast(pl.Float32).reinterpret(dtype=pl.Int32)
-    # Those of positive numbers order as these do, those of negative ones the other way round, and -0.0 is no lower than 0.0.
-    height = pl.when(bits < 0).then(-(2**31) - bits).otherwise(bits)
-    height = height.cast(pl.Int64).fill_null(_NO_SCORE)
-    places = rows.select(place=pl.lit(number) * 2**32 - height).to_series()
-    ordered = places.sort()
-    list_ = (ordered + 2**31) // 2**32
-    is_kth = (list_ == list_.shift(k - 1)) & list_.ne_missing(list_.shift(k))
-    limits = pl.Series([_NO_LIMIT]).new_from_index(0, int(list_[-1]) + 1)
-    limits = limits.scatter(list_.filter(is_kth), ordered.filter(is_kth))
-    return places <= limits.gather(number)
+    users = rows["user"]
+    if rows["score"].null_count() or users.dtype.is_nested() or not users.is_sorted():
+        return False
+    falls = (pl.col("user") != pl.col("user").shift()) | (SCORE.shift() > SCORE)
+    return bool(collect([rows.lazy().select(falls.all())])[0].item())
 
 
 def order_of_ties(ties: Ties, schema: Mapping[str, pl.DataType]) -> list[tuple[pl.Expr, bool]]:
