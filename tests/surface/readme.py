@@ -386,7 +386,7 @@ from typing import Generic, Literal, overload
 import pandas as pd
 import polars as pl
 
-from recframe.api.bound_metric import By, Cutoffs, F
+from recframe.api.argument_errors import By, Cutoffs, F
 '''
 
 

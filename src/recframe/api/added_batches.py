@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from recframe.api import argument_errors
-from recframe.api.bound_metric import Asked, By, Cutoffs
+from recframe.api.argument_errors import Asked, By, Cutoffs
 from recframe.api.divided_calls import LISTS, Question
 from recframe.api.rec_class import Rec
 from recframe.errors import (
@@ -524,5 +524,5 @@ def accumulator(
             raise RecframeError(msg)
     argument_errors.check_options(options)
     given = {name: value for name, value in options.items() if value is not None}
-    context, asked = under_profile.bind(Context(), given), registry.asked(registry.each(metrics), k)
+    context, asked = under_profile.bind(Context(), given), registry.asked(metrics, k)
     return Accumulator(asked, by, context, check_users=check_users)

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import Parameter
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import polars as pl
 
@@ -16,8 +16,16 @@ from recframe.frames.hints import Given, own_word
 from recframe.frames.options import OPTIONS, SIDES, TYPES, is_side
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.registry import Asked, By, Cutoffs
 from recframe.statistics import options
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Asked", "By", "Cutoffs", "F"]
+
+F = TypeVar("F", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame")
+"""The kind of a frame, and of its results."""
 OF_A_CALL = {"k": "10", "by": "'country'"}
 """Arguments of a metric that `rec(...)` does not take, each with an example."""
 
@@ -30,6 +38,8 @@ SHARES = {"level": "0.95", "margin": "0.01", "wanted": "0.01"}
 """The options that take a number between 0 and 1, each with an example."""
 NUMBERS = {"seed": 0} | dict.fromkeys(("min_users", "depth", "bins", "most"), 1)
 """The options that take a whole number, each with the smallest."""
+OF_ALL_METHODS = {*SHARES, *NUMBERS}
+"""The options that mean the same in all methods."""
 CLOSE = 0.8
 """The similarity from which an option is suggested: `test` is none of `ties`."""
 VARIABLE = {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}
@@ -40,28 +50,31 @@ def check_call(
     call: str, arguments: Sequence[object], given: Mapping[str, Any], named: Sequence[str]
 ) -> None:
     """Reject frames that are not bound, and unknown options; those that a metric does not have are its own to reject."""
-    for argument in (*arguments, *map(given.get, OF_A_CALL)):
+    for argument in (*arguments, given.get("k"), given.get("by")):
         if not isinstance(argument, PLAIN) and is_side(argument):
             first = f"bind it first: frame.rec(truth=truth).{call}(...)"
             msg = f"rec.{call}() takes no frame, but found {kind_of(argument)}; {first}"
             raise CallError(msg)
-    _check_named(call, given, named)
+    for name in given:
+        if name not in named:
+            _reject(name, given[name], named, call)
 
 
 def check_options(given: Mapping[str, Any]) -> None:
     """Reject unknown options of `rec(...)`."""
-    _check_named("", given, OPTIONS)
+    for name in given:
+        if name not in OPTIONS:
+            _reject(name, given[name], OPTIONS, "")
 
 
-def _check_named(call: str, given: Mapping[str, Any], named: Collection[str]) -> None:
+def _reject(name: str, value: Any, named: Collection[str], call: str) -> None:
     """Reject an option that a call does not have, with how it is written, or the closest that it has."""
-    for name in (one for one in given if one not in named):
-        said = f"{f'rec.{call}' if call else 'rec'}() has no option {name!r}"
-        if words := _written(name, given[name], named, call):
-            raise CallError(f"{said}, {words}")
-        if call not in registry.registered():
-            close = suggestion(name, named, closeness=CLOSE)
-            raise CallError(f"{sentence(said, close)} It has {', '.join(named) or 'none'}")
+    said = f"{f'rec.{call}' if call else 'rec'}() has no option {name!r}"
+    if words := _written(name, value, named, call):
+        raise CallError(f"{said}, {words}")
+    if call not in registry.registered():
+        close = suggestion(name, named, closeness=CLOSE)
+        raise CallError(f"{sentence(said, close)} It has {', '.join(named) or 'none'}")
 
 
 def _written(name: str, value: Any, named: Collection[str], call: str) -> str:
@@ -92,12 +105,13 @@ def _check_one_list(name: str, rec: Any) -> None:
         raise RecframeError(msg)
 
 
-def names(by: object) -> list[str | Made]:
-    """Return the column names and expressions of a `by` argument."""
+def names(by: object, bound: Iterable[str | Made] = ()) -> list[str | Made]:
+    """Return the distinct column names and expressions of a `by` argument, behind those that are bound."""
     if by is None:
-        return []
+        return [*bound]
     single = isinstance(by, str) or is_side(by) or not isinstance(by, Iterable)
-    return [_name(one) for one in ([by] if single else by)]  # type: ignore[attr-defined]
+    given = map(_name, [by] if single else by)  # type: ignore[call-overload]
+    return [*dict.fromkeys([*bound, *given])]
 
 
 def _name(one: object) -> str | Made:
@@ -128,15 +142,10 @@ def understood(method: C) -> C:
 
     @wraps(method)
     def called(self: Any, *arguments: Any, **given: Any) -> Any:
-        # of a metric that is bound; a Rec would look for a metric of that name
-        metric = vars(self).get("metric")
-        if metric is None:
-            check_call(name, arguments, given, own)
-        else:
-            check_call(metric.name, arguments, given, [*own, *metric.definition.parameters])
+        check_call(name, arguments, given, own)
         if name in ONE_LIST:
             _check_one_list(name, vars(self).get("_of", self))
-        for option in given.keys() & (SHARES | NUMBERS).keys():
+        for option in given.keys() & OF_ALL_METHODS:
             given[option] = plain(option, given[option])
         return method(self, *arguments, **given)
 

@@ -9,7 +9,7 @@ from typing import Any, Generic
 import polars as pl
 
 from recframe.api import argument_errors
-from recframe.api.bound_metric import Asked, By, Cutoffs, F
+from recframe.api.argument_errors import Asked, By, Cutoffs, F
 from recframe.api.lists_shown import check_models
 from recframe.api.request import Question, Request, check_names, question
 from recframe.errors import ColumnError, RecframeError, silent
@@ -201,11 +201,11 @@ class Compared(Generic[F]):
         │ c     ┆ 0.0   ┆ 1.0      ┆ dominated ┆ a, b         │
         └───────┴───────┴──────────┴───────────┴──────────────┘
         """
-        found = registry.asked(registry.each(metrics), k)
+        found = registry.asked(metrics, k)
         fronts = Fronts.of(found)
         rec: Any = self._candidates()  # type: ignore[attr-defined]  # of a Rec
         check_models(rec, "pareto()")
-        request = Request.of(rec, found, by)
+        request = Request.of(rec, rec._inputs(by, found), found)  # noqa: SLF001  those of a Rec
         keys = keys_of(request.inputs, found)
         check_names(keys, COLUMNS)
         kind = request.kind

@@ -185,7 +185,7 @@ class Question:
             return []
         if self.method == GATE:
             return metrics_of(required(self.arguments, self.options.get("k")))
-        return registry.asked(registry.each(self.arguments), self.options.get("k"))
+        return registry.asked(self.arguments, self.options.get("k"))
 
     @property
     def _by(self) -> list[Any]:

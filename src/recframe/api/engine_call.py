@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import polars as pl
 
-from recframe.api.bound_metric import F
+from recframe.api.argument_errors import F
 from recframe.api.divided_calls import GATE, on_engine
 from recframe.api.rec_class import Rec
 from recframe.errors import RecframeError, shown

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import polars as pl
 
-from recframe.api.bound_metric import F
+from recframe.api.argument_errors import F
 from recframe.errors import RecframeError, fails_if, shown
 from recframe.frames.collecting import check_threads
 from recframe.frames.hints import NAMED, FrameOf

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, overload
 import polars as pl
 
 from recframe.api import argument_errors
-from recframe.api.bound_metric import By, Cutoffs, F
+from recframe.api.argument_errors import By, Cutoffs, F
 from recframe.api.previous_results import earlier_rows, with_earlier
 from recframe.api.request import Question, check_pairs, question
 from recframe.errors import DataError, RecframeError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypedDict, overload
 import polars as pl
 
 from recframe.api import argument_errors
-from recframe.api.bound_metric import Asked, By, Cutoffs, F
+from recframe.api.argument_errors import Asked, By, Cutoffs, F
 from recframe.metrics.language import registry
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Tracked(Generic[F]):
         place, time = place_of(history), moment(as_of)
         summary = rec.summarize(*metrics, k=k, by=by, cluster=cluster, level=level)
         names: list[Any] = [*argument_errors.names(by), *([] if cluster is None else [cluster])]
-        asked = registry.asked(registry.each(metrics), k)
+        asked = registry.asked(metrics, k)
         data = fingerprint(rec._inputs(names, asked))  # noqa: SLF001  the methods of this room are those of a Rec
         return write(summary, place, {"as_of": time, "name": name, "fingerprint": data}, tags)
 

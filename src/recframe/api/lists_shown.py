@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from recframe.api import argument_errors
-from recframe.api.bound_metric import By
+from recframe.api.argument_errors import By
 from recframe.audit.report import tell
 from recframe.charts.long_format import check_of_users
 from recframe.errors import ColumnError, RecframeError, shown

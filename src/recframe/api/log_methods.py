@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Generic
 
 from recframe.api import argument_errors
-from recframe.api.bound_metric import F
+from recframe.api.argument_errors import F
 from recframe.api.splits import Splits
 from recframe.errors import warn
 from recframe.splits.log import core_of, log_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Generic
 
 from recframe import metrics
-from recframe.api.bound_metric import F
+from recframe.api.argument_errors import F
 
 
 class Methods(Generic[F]):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from recframe.api import argument_errors, reprs
-from recframe.api.bound_metric import Cutoffs
+from recframe.api.argument_errors import Cutoffs
 from recframe.charts.comparison_charts import PlotsOfTwo
 from recframe.charts.list_charts import PlotsOfLists
 from recframe.charts.themes import Look, ThemeName

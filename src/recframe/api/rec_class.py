@@ -4,44 +4,109 @@ from __future__ import annotations
 
 import importlib.abc
 import importlib.util
+import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.machinery import ModuleSpec
+from inspect import Parameter
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
 
 import polars as pl
 
 from recframe.api import argument_errors, long_form, reprs
-from recframe.api.argument_errors import no_method
-from recframe.api.bound_metric import Asked, BoundMetric, By, Cutoffs, F
+from recframe.api.argument_errors import PLAIN, Asked, By, Cutoffs, F, check_call, no_method
 from recframe.api.lists_shown import warned_of_truth
 from recframe.api.methods import Methods
-from recframe.api.request import Request, tell_of_tidy
+from recframe.api.request import Request, reads_relevance, tell_of_tidy
 from recframe.api.result_methods import Answers
 from recframe.audit import report as audit
 from recframe.audit.data import Data
-from recframe.errors import RecframeError
+from recframe.errors import CallError, RecframeError, shown
 from recframe.evaluation import evaluation, trainings
 from recframe.evaluation.plan import Run
 from recframe.evaluation.segments import SUPPORT, n_keys
-from recframe.frames.by_expressions import Made
 from recframe.frames.inputs import Inputs, read
 from recframe.frames.kinds.kind import Kind, kind_for, with_results_of_polars
 from recframe.frames.options import Context, Folds, Options, size_of
 from recframe.metrics.language import registry
-from recframe.metrics.language.definition import Metric, cutoff
+from recframe.metrics.language.definition import Metric, OfEach, cutoff, is_many
 from recframe.profiles import under_profile
 from recframe.ranking.data_checks import as_frame, check_lists
 from recframe.ranking.judged import judge
 
 if TYPE_CHECKING:
+    import pandas as pd
     from typing_extensions import Unpack
 
     from recframe.api.methods import SegmentedMethods
     from recframe.profiles import explanation
+
+
+def _signature(bound: BoundMetric[Any]) -> inspect.Signature:
+    """Return the parameters of a call: the metric's own behind those of every metric."""
+    way = Parameter.POSITIONAL_OR_KEYWORD
+    types = {"k": Cutoffs, "by": By}
+    of_each = [Parameter(name, way, default=None, annotation=kind) for name, kind in types.items()]
+    return inspect.Signature([*of_each, *bound.metric.typed_parameters.values()])
+
+
+def _of_call(k: Any = None, by: Any = None, **parameters: Any) -> tuple[Any, Any, dict[str, Any]]:
+    """Return the arguments of a call, and the metric's own parameters."""
+    return k, by, parameters
+
+
+class BoundMetric(Generic[F]):
+    """A metric of a frame: call it with `k`, `by` and the metric's own parameters."""
+
+    __signature__ = OfEach(_signature)
+    __wrapped__ = OfEach(lambda bound: bound.metric.definition.function)
+
+    def __init__(self, rec: Rec[F], metric: Metric[...]) -> None:
+        self.rec, self.metric, self.__doc__ = rec, metric, metric.__doc__
+
+    @overload
+    def __call__(
+        self: BoundMetric[pl.DataFrame] | BoundMetric[pd.DataFrame],
+        k: int | None = None,
+        by: None = None,
+        **parameters: Any,
+    ) -> float: ...
+    @overload
+    def __call__(self, k: Cutoffs = None, by: By = None, **parameters: Any) -> F: ...
+    def __call__(self, *arguments: Any, **given: Any) -> Any:
+        """Return the metric: a float for one cut-off of an eager frame without segments, otherwise a frame as `evaluate`."""
+        metric, context = self.metric, self.rec._context  # noqa: SLF001  the two classes are one object to the user
+        k, by = given.get("k"), given.get("by")
+        are_plain = isinstance(k, PLAIN) and isinstance(by, PLAIN)
+        if arguments or not are_plain or given.keys() - {"k", "by"}:
+            named = ("k", "by", *metric.definition.parameters)
+            check_call(metric.name, arguments, given, named)
+            k, by, parameters = _of_call(*arguments, **given)
+            metric = metric(**parameters)
+        result: Any = self.rec.evaluate(metric, k=k, by=by)
+        by_segment = context.by or context.model is not None
+        if by_segment or is_many(k) or (by is not None and argument_errors.names(by)):
+            return result
+        rows = kind_for(result).rows(result)
+        if rows is None:
+            return result
+        *_, value = rows[0].values()
+        return float("nan") if value is None else float(value)
+
+    def __repr__(self) -> str:
+        return f"<{self.metric} of {reprs.of_frame(self.rec._frame)}>"  # noqa: SLF001  as above
+
+    if not TYPE_CHECKING:
+
+        def __matmul__(self, k: object) -> None:
+            """Say how a metric of a frame gets its cut-off."""
+            name, cut = self.metric.name, shown(k)
+            calls_of_it = f"frame.rec.{name}(k={cut}), or frame.rec.evaluate(rf.{name} @ {cut})"
+            msg = f"rec.{name} takes its cut-off when it is called: write {calls_of_it}"
+            raise CallError(msg)
 
 
 class Rec(Methods[F], Answers[F]):
@@ -195,8 +260,8 @@ class Rec(Methods[F], Answers[F]):
         │ 2       ┆ 0.5   ┆ 0.75  ┆ 0.5      ┆ 1.0      │
         └─────────┴───────┴───────┴──────────┴──────────┘
         """
-        found = registry.asked(registry.each(metrics), k)
-        request = Request.of(self, found, by)
+        found = registry.asked(metrics, k)
+        request = Request.of(self, self._inputs(by, found), found)
         plan = request.with_support() if support else request.evaluated(SUPPORT if tidy else ())
         plan = long_form.tidy(plan, request.inputs, found) if tidy else plan
         told = partial(
@@ -373,8 +438,8 @@ class Rec(Methods[F], Answers[F]):
         return rec
 
     def _inputs(self, by: By, metrics: Sequence[Metric[...]] | None = None) -> Inputs:
-        context, names = self._context, self._segments(by)
-        judged = metrics is None or under_profile.read_relevance(context, metrics)
+        context, names = self._context, argument_errors.names(by, self._context.by)
+        judged = metrics is None or reads_relevance(context, metrics)
         own = under_profile.own(context) if context.strict else context
         inputs = read(self._frame, own, names, labelled=context.strict, judged=judged)
         if context.strict:
@@ -384,14 +449,10 @@ class Rec(Methods[F], Answers[F]):
             audit.tell_of_schemas(inputs)
         return check_lists(inputs)
 
-    def _segments(self, by: By) -> list[str | Made]:
-        """Return the distinct `by` columns, those that are bound first."""
-        return list(dict.fromkeys([*self._context.by, *argument_errors.names(by)]))
-
     def _labelled(self, by: By) -> tuple[Inputs, dict[str, str]]:
         """Return the frames with columns that may name systems, and the words on columns that cannot match."""
         own, clashes = under_profile.own(self._context), dict[str, str]()
-        names = self._segments(by)
+        names = argument_errors.names(by, self._context.by)
         return read(self._frame, own, names, labelled=True, clashes=clashes), clashes
 
     def _evaluated(self, inputs: Inputs, asked: Sequence[evaluation.Convention]) -> pl.LazyFrame:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from recframe.api import argument_errors
-from recframe.api.bound_metric import Asked, By, Cutoffs
+from recframe.api.argument_errors import Asked, By, Cutoffs
 from recframe.api.lists_shown import warned_of_truth
 from recframe.audit.checks_of_models import first_of_each, models_of_other_users, notes_on_models
 from recframe.audit.data import Data, OfCall
@@ -19,7 +19,7 @@ from recframe.errors import CallError, ColumnError, RecframeError
 from recframe.evaluation import evaluation
 from recframe.evaluation.evaluation import Convention, one_of_each
 from recframe.evaluation.plan import Made, Run, planned
-from recframe.evaluation.required_columns import is_of_segment
+from recframe.evaluation.required_columns import is_of_segment, needs_of
 from recframe.evaluation.segments import SPREAD, SUPPORT, keys_of, name_beside, support_of
 from recframe.evaluation.trainings import TRAINING
 from recframe.evaluation.user_values import WITH_LIST
@@ -28,6 +28,7 @@ from recframe.frames.dtypes import text_of
 from recframe.frames.hints import A_FRAME_EACH, Given, bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.kind import Kind, chosen
+from recframe.frames.options import Context
 from recframe.frames.segments import Segment
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
@@ -37,6 +38,9 @@ from recframe.statistics.groups import reason_without
 from recframe.statistics.samples import Sample, cells_of, sums_of, with_weights_of_hits
 from recframe.statistics.stored_results import as_shown, joined_notes
 from recframe.statistics.sums import BASELINE, MODEL, PLACE, Pairing
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 FEW_ROWS = 100_000
 """Most rows for which plans are cached; above, a plan with precomputed lists takes half the time."""
@@ -48,32 +52,30 @@ Checks = Callable[[Inputs], Sequence[pl.LazyFrame]]
 class Request:
     """Metrics of a call under their conventions, and its frames."""
 
-    rec: Any
+    kind: Kind
+    """The kind of the frame of the call."""
+    run: Run
+    """The execution of the call's plans."""
     inputs: Inputs
     stated: list[Convention]
     """Metrics with the conventions of the result, including the rounding of means."""
 
     @classmethod
-    def of(cls, rec: Any, metrics: Sequence[Metric[...]], by: By) -> Request:
-        """Return the request of some metrics, by segment."""
-        inputs = rec._inputs(by, metrics)  # noqa: SLF001  the methods of this room are those of a Rec
-        return Request(rec, inputs, under_profile.asked(inputs.context, metrics))
-
-    @cached_property
-    def kind(self) -> Kind:
-        """The kind of the frame of the call."""
-        kind: Kind = self.rec._kind  # noqa: SLF001
-        return kind
+    def of(cls, rec: Any, inputs: Inputs, metrics: Sequence[Metric[...]], *more: Any) -> Self:
+        """Return the request of some metrics of frames."""
+        context, kind = inputs.context, rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
+        is_same = context.min_relevance_for == "all" and context.weight is None
+        if context.profile is None and is_same:
+            stated = [*{str(one): Convention(context, one) for one in metrics}.values()]
+        else:
+            stated = under_profile.asked(context, metrics)
+        return cls(kind, Run.of(kind), inputs, stated, *more)
 
     @cached_property
     def home(self) -> Inputs:
         """The frames under their profile's own policies."""
-        return under_profile.at_home(self.inputs)
-
-    @property
-    def run(self) -> Run:
-        """The execution of the call's plans."""
-        return Run.of(self.kind)
+        profile = self.inputs.context.profile
+        return self.inputs if profile is None else under_profile.at_home(self.inputs)
 
     @cached_property
     def metrics(self) -> list[Metric[...]]:
@@ -295,7 +297,7 @@ def question(
     rec: Any, metrics: Sequence[Asked], k: Cutoffs, by: By, cluster: str | None
 ) -> Question:
     """Return the request, or raise an error where it is invalid."""
-    asked, names = registry.asked(registry.each(metrics), k), argument_errors.names(by)
+    asked, names = registry.asked(metrics, k), argument_errors.names(by)
     inputs = _read(rec, asked, names, cluster)
     unit = inputs.units[0] if inputs.units else None
     if any(one.inside == "user" for one in inputs.segments):
@@ -304,7 +306,20 @@ def question(
         raise RecframeError(msg)
     if inputs.folds is not None:
         inputs, unit = _over_folds(inputs), unit or "user"
-    return Question(rec, inputs, under_profile.asked(inputs.context, asked), unit)
+    return Question.of(rec, inputs, asked, unit)
+
+
+def reads_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
+    """Return whether metrics need relevance: all user metrics do, and some list metrics.
+
+    A profile's policies do not: they are those of the metrics over users.
+    """
+    of_users = context.universe in {"truth", "both"} or context.no_relevant == "skip"
+    if of_users or context.ties in {"pessimistic", "optimistic"}:
+        return True
+    return any(
+        not metric.definition.over_lists or needs_of(metric).reads_relevance for metric in metrics
+    )
 
 
 def _over_folds(inputs: Inputs) -> Inputs:

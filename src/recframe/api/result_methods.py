@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic
 import polars as pl
 
 from recframe.api import argument_errors
-from recframe.api.bound_metric import Asked, By, Cutoffs, F
+from recframe.api.argument_errors import Asked, By, Cutoffs, F
 from recframe.api.comparison_methods import Compared
 from recframe.api.gates import Gates
 from recframe.api.history_methods import Tracked
@@ -306,7 +306,7 @@ DEFAULT_K = 10
 def _metrics(rec: Any, metrics: Sequence[Asked], k: Cutoffs) -> list[Metric[...]]:
     """Return the requested metrics or the defaults; none where no relevance is known."""
     if metrics:
-        return registry.asked(registry.each(metrics), k)
+        return registry.asked(metrics, k)
     judged = rec._inputs(None, []).judged  # noqa: SLF001  the methods of this room are those of a Rec
     return registry.asked(DEFAULTS, DEFAULT_K if k is None else k) if judged else []
 

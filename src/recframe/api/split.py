@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from recframe.api import baseline_arguments, fold_runs, split_lists
-from recframe.api.bound_metric import F
+from recframe.api.argument_errors import F
 from recframe.api.split_answers import SplitAnswers
 from recframe.frames.kinds.several_models import held
 from recframe.splits import description

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Generic
 
 from recframe.api import reprs
-from recframe.api.bound_metric import F
+from recframe.api.argument_errors import F
 from recframe.audit.split_rows import in_folds
 from recframe.splits.description import described
 from recframe.splits.labels import Labels

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, cast, get_ar
 import polars as pl
 
 from recframe.api import argument_errors, reprs
-from recframe.api.bound_metric import F
+from recframe.api.argument_errors import F
 from recframe.api.split import Split
 from recframe.errors import (
     CallError,

@@ -8,7 +8,7 @@ from typing import Any, Generic, get_args
 import polars as pl
 
 from recframe.api import argument_errors
-from recframe.api.bound_metric import Asked, By, Cutoffs, F
+from recframe.api.argument_errors import Asked, By, Cutoffs, F
 from recframe.api.request import question
 from recframe.errors import UnknownMetricError
 from recframe.frames.dtypes import as_text

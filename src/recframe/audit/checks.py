@@ -10,7 +10,7 @@ A check is a function over `Data` (or, of a split, over `SplitRows`) that yields
 The first sentence of its docstring says what it finds, the treatment what recframe does with that, the remedy what to write
 instead. These words are the row of `rec.audit()`, the warning of a call and the row of docs/audit.md: nothing says them again.
 
-* `needs` names what the frames and options must have, see `Data.held`: a check that lacks one is not run.
+* `needs` names what the frames and options must have, see `report.needs_met`: a check that lacks one is not run.
 * `warns`: None, the audit alone; "always", each call on eager frames, so that its function makes no plan where a look at a few
   rows shows that there is nothing (`Data.looks_well`); "low", calls whose result shows that less than 1 % of the users, or of
   those of a model, have a hit.
@@ -22,9 +22,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
@@ -61,15 +60,6 @@ class Finding:
 
 Findings: TypeAlias = Iterator[Finding]
 Rule = Callable[[Any], Findings]
-
-
-class Held(Protocol):
-    """Data that knows what it has of what checks need."""
-
-    @property
-    def held(self) -> AbstractSet[str]:
-        """Needs of checks that the data meets."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

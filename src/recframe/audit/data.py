@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf, isfinite
+from math import isfinite
 from typing import Any
 
 import polars as pl
@@ -38,8 +38,6 @@ EMPTY = {
 
 MANY_USERS = 10_000
 """Users beyond whom a call looks at some, see `OF_SOME_USERS`."""
-_FIRST = 1_000
-"""Rows that mostly show that ranks are in order."""
 FEWEST_USERS = 100
 """Fewest of these who say something of all."""
 TEXT = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
@@ -53,6 +51,8 @@ NEARLY_ALL = 0.95
 """Share from which nearly all are there."""
 
 
+OF_HITS = HITS | EXPECTED
+"""Columns of metrics that are above 0 only where a list has a relevant item."""
 Numbers = Mapping[str, pl.Series]
 """Type of columns of a result, of equal length. NOTE: to make a frame of each takes half of a small call."""
 
@@ -67,11 +67,6 @@ class OfCall:
     numbers: Sequence[Numbers] = ()
     """Of each metric `value`, a row for each segment, beside `n_users` and `model` where these are known; or no column."""
     n_rows: int = 0
-
-    @property
-    def cutoff(self) -> int | None:
-        """The largest cut-off of the metrics; None where all of them read whole lists."""
-        return max([metric.k for metric in self.metrics if metric.k is not None], default=None)
 
     @property
     def reads_relevance(self) -> bool:
@@ -91,7 +86,7 @@ class OfCall:
         return [
             rows
             for one, rows in zip(self.metrics, self.numbers, strict=False)
-            if rows and needs_of(one).columns & (HITS | EXPECTED)
+            if rows and needs_of(one).columns & OF_HITS
         ]
 
     @cached_property
@@ -104,7 +99,7 @@ class OfCall:
         if not rows:
             known = [one for one in self.numbers if one]
             return bool(known) and not any(map(_highest, known))
-        if all(one["value"].is_empty() for one in rows) or max(map(_lowest, rows)) >= HARDLY:
+        if all(one["value"].is_empty() for one in rows):
             return False
         if "model" not in rows[0]:
             return max(map(_highest, rows)) < HARDLY
@@ -134,12 +129,6 @@ def _highest(rows: Numbers) -> float:
     return float(highest or 0.0)
 
 
-def _lowest(rows: Numbers) -> float:
-    """Return the smallest value, 0 where one is missing."""
-    lowest: Any = 0.0 if rows["value"].has_nulls() else rows["value"].min()
-    return float(lowest)
-
-
 @dataclass(frozen=True)
 class Data:
     """Input frames of the checks, with queries that several of them share."""
@@ -154,46 +143,11 @@ class Data:
     looks: dict[str, pl.DataFrame] = field(default_factory=dict)
     """Rows to look at of the frames of a call, which all checks of the call share; see `look`."""
 
-    @cached_property
-    def held(self) -> set[str]:
-        """Needs of checks that the frames and options meet."""
-        inputs, call = self.inputs, self.of_call
-        ranked = not inputs.scored
-        holds = {
-            "all users": inputs.all_users is None or call is not None,
-            "scores": inputs.scored,
-            "ranks": ranked,
-            "fractions": ranked and inputs.schema["rank"].is_float(),
-            "labels": self.labels,
-            "judged": inputs.truth is None,
-            "truth": inputs.truth is not None,
-            # a call on a judged frame is not told of users and items that it alone can have
-            "truth of a call": inputs.truth is not None or call is None,
-            "models": inputs.model,
-            "segments": inputs.segments,
-            "users": inputs.users is not None,
-            "items": inputs.items is not None,
-            "train": inputs.train is not None,
-            "weights": inputs.context.weight is not None,
-            "level": inputs.context.min_relevance not in {None, "any"} and inputs.judged,
-        }
-        holds |= self._doubts()
-        return set(filter(holds.get, holds))
-
-    def _doubts(self) -> dict[str, bool]:
-        """Return what the ranks of eager lists of a call leave open: all of it in an audit and of LazyFrames."""
-        call = self.of_call
-        lists = None if call is None else call.given.get("recommendations")
-        lists = self.looks.get("recommendations", lists)
-        if call is None or lists is None:
-            return dict.fromkeys(("no place", "late starts", "no repeats", "all below k"), True)
+    def doubts(self, lists: pl.DataFrame, n_groups: int) -> dict[str, bool]:
+        """Return what the ranks of eager lists of a call leave open."""
         if self.inputs.scored:
             has_place = lists["user"].null_count() < len(lists)
             return {"no place": not has_place, "all below k": self.k is not None}
-        is_parted = self.inputs.model or (self.inputs.segments and self.parts)
-        n_groups = max(call.n_rows, 1) if is_parted else 1
-        if self._first_rows_show_all(lists, n_groups):
-            return {}
         lowest: Any = lists["rank"].min()
         highest: Any = lists["rank"].max()
         n_ranks = len(lists) - lists["rank"].null_count()
@@ -204,22 +158,6 @@ class Data:
             "no repeats": highest is not None and highest * n_groups >= n_ranks,
             "all below k": self.k is not None and (highest or 0) < self.k,
         }
-
-    def _first_rows_show_all(self, lists: pl.DataFrame, n_groups: int) -> bool:
-        """Return whether a few rows leave nothing open: a first rank, ranks that repeat in a group, a rank at k or behind."""
-        users, items, ranks = (lists[name].head(_FIRST) for name in ("user", "item", "rank"))
-        n_ranks = len(ranks) - ranks.null_count()
-        if users.null_count() or items.null_count() or not n_ranks:
-            return False
-        lowest: Any = ranks.min()
-        highest: Any = ranks.max()
-        # NOTE: to count different ranks takes as long as all else here
-        most = highest - lowest + 1 if ranks.dtype.is_integer() else ranks.n_unique()
-        return (
-            n_ranks > n_groups * most
-            and -inf < lowest < BEHIND_FIRST
-            and (self.k is None or highest >= self.k)
-        )
 
     def look(self, name: str) -> pl.DataFrame | None:
         """Return rows of the eager lists or truth of a call, to look at before a plan is made; None in an audit.
@@ -277,10 +215,7 @@ class Data:
     @cached_property
     def labels(self) -> Sequence[Segment]:
         """The unbound columns of the lists that may name systems, which a call has not read."""
-        inputs = self.inputs
-        if self.of_call is None:
-            return [Segment(inside, name, "lists") for inside, name in inputs.labels.items()]
-        return label_columns(inputs.sides["recommendations"], inputs.segments)
+        return label_columns(self.inputs.sides["recommendations"], self.inputs.segments)
 
     @property
     def labelled(self) -> pl.LazyFrame:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from math import inf
+from operator import attrgetter
 from typing import Any
 
 import polars as pl
@@ -16,14 +18,24 @@ from recframe.audit import (
     checks_of_truth,
     checks_of_users,
 )
-from recframe.audit.checks import SEVERITIES, Check, Finding, Held
-from recframe.audit.data import MANY_USERS, Data, Numbers, OfCall, example
+from recframe.audit.checks import SEVERITIES, Check, Finding
+from recframe.audit.data import (
+    BEHIND_FIRST,
+    HARDLY,
+    MANY_USERS,
+    OF_HITS,
+    Data,
+    Numbers,
+    OfCall,
+    example,
+)
 from recframe.audit.split_rows import SplitRows
 from recframe.errors import fails_whole_if, readable, warn
 from recframe.evaluation.folds import in_folds
 from recframe.evaluation.plan import Run
+from recframe.evaluation.required_columns import needs_of
 from recframe.frames.collecting import Collect, run_by_size
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Inputs, label_columns
 from recframe.frames.options import FOLD
 from recframe.metrics.language.definition import Metric
 
@@ -40,8 +52,12 @@ OF_SCHEMAS = [checks_of_truth.truth_is_the_lists, checks_of_lists.models_of_the_
 OF_JUDGING = [checks_of_truth.unbound_two_values, checks_of_truth.unbound_grades]
 """The checks of calls that have no metrics."""
 
-ITEMS = "items"
-"""Frame that every bucket of users has in full."""
+LISTS, ITEMS = "recommendations", "items"
+"""The frame of the lists, and that which every bucket of users has in full."""
+DOUBTS = ("no place", "late starts", "no repeats", "all below k")
+"""What ranks may leave open, all of it in an audit and of LazyFrames."""
+_FIRST = 1_000
+"""Rows that mostly show that ranks are in order."""
 EVIDENCE = {"needed", "against"}
 """Row counts that decide whether a finding holds."""
 NUMBERS = ("rows", "users", "example", *sorted(EVIDENCE))
@@ -69,7 +85,7 @@ def audit_split(folds: Mapping[int, SplitRows]) -> pl.LazyFrame:
 
 
 def _over_folds(
-    checks: Sequence[Check], folds: Mapping[int, Held]
+    checks: Sequence[Check], folds: Mapping[int, Data | SplitRows]
 ) -> dict[str, tuple[Check, Finding]]:
     """Return what checks may find in the data of folds, over all of them; examples name theirs."""
     several = len(folds) > 1
@@ -101,17 +117,67 @@ def _findings(data: Data) -> dict[str, tuple[Check, Finding]]:
     return _over_folds(checks, of_folds) | of_split
 
 
-def _found(checks: Sequence[Check], data: Held) -> dict[str, tuple[Check, Finding]]:
+def _found(checks: Sequence[Check], data: Data | SplitRows) -> dict[str, tuple[Check, Finding]]:
     """Return what checks may find in some data that has what they need.
 
     NOTE: a finding is known by its check and its place among the check's, since buckets differ in what they can leave out.
     """
-    return {
-        f"{check.name} {place}": (check, one)
-        for check in checks
-        if check.needs <= data.held
-        for place, one in enumerate(check.function(data))
+    held = needs_met(data) if isinstance(data, Data) else data.held
+    found = {}
+    for check in checks:
+        if check.needs <= held:
+            for place, one in enumerate(check.function(data)):
+                found[f"{check.name} {place}"] = (check, one)
+    return found
+
+
+def needs_met(data: Data) -> set[str]:
+    """Return the needs of checks that the frames and options meet."""
+    inputs, call = data.inputs, data.of_call
+    ranked = not inputs.scored
+    holds = {
+        "all users": inputs.all_users is None or call is not None,
+        "scores": inputs.scored,
+        "ranks": ranked,
+        "fractions": ranked and inputs.schema["rank"].is_float(),
+        "labels": label_columns(inputs.sides["recommendations"], inputs.segments),
+        "judged": inputs.truth is None,
+        "truth": inputs.truth is not None,
+        # a call on a judged frame is not told of users and items that it alone can have
+        "truth of a call": inputs.truth is not None or call is None,
+        "models": inputs.model,
+        "segments": inputs.segments,
+        "users": inputs.users is not None,
+        "items": inputs.items is not None,
+        "train": inputs.train is not None,
+        "weights": inputs.context.weight is not None,
+        "level": inputs.context.min_relevance not in {None, "any"} and inputs.judged,
     }
+    lists = None if call is None else data.looks.get(LISTS, call.given.get(LISTS))
+    if call is None or lists is None:
+        holds |= dict.fromkeys(DOUBTS, True)
+    else:
+        is_parted = inputs.model or (inputs.segments and data.parts)
+        n_groups = max(call.n_rows, 1) if is_parted else 1
+        if inputs.scored or not _first_rows_show_all(lists, data.k, n_groups):
+            holds |= data.doubts(lists, n_groups)
+    return set(filter(holds.get, holds))
+
+
+def _first_rows_show_all(lists: pl.DataFrame, k: int | None, n_groups: int) -> bool:
+    """Return whether a few rows leave nothing open: a first rank, ranks that repeat in a group, a rank at k or behind."""
+    few = lists.head(_FIRST)
+    ranks = few.get_column("rank")
+    n_ranks = len(ranks) - ranks.null_count()
+    if few.get_column("user").null_count() or few.get_column("item").null_count() or not n_ranks:
+        return False
+    lowest: Any = ranks.min()
+    highest: Any = ranks.max()
+    # NOTE: to count different ranks takes as long as all else here
+    most = highest - lowest + 1 if ranks.dtype.is_integer() else ranks.n_unique()
+    return (
+        n_ranks > n_groups * most and -inf < lowest < BEHIND_FIRST and (k is None or highest >= k)
+    )
 
 
 def _table(findings: Mapping[str, tuple[Check, Finding]], run: Run | None = None) -> pl.LazyFrame:
@@ -144,16 +210,17 @@ def tell(
         call = OfCall(metrics, inputs.given, numbers, max(map(len, result), default=0))
     else:
         call = OfCall(metrics, inputs.given, _by_metric(inputs, metrics, result), len(result))
-    frames = {"recommendations": inputs.lists, "truth": inputs.truth, "users": inputs.users}
+    frames: dict[str, Any] = {LISTS: inputs.lists, "truth": inputs.truth, "users": inputs.users}
     given = {} if inputs.all_users is not None else inputs.given
-    lazy = {name: rows for name, rows in frames.items() if name not in given and rows is not None}
+    lazy = (frames.keys() & inputs.sides.keys()) - given.keys()
     is_here = not lazy
     if lazy and inputs.all_users is None and call.n_users is not None:
         is_here = call.n_users <= MANY_USERS
     if is_here and lazy:  # a bound of memory or the shell has the plan collected
-        call = replace(call, given={**given, **{name: run(rows) for name, rows in lazy.items()}})
-    data = Data(inputs, call.cutoff, of_call=call, looks={} if looks is None else looks)
-    is_low = call.are_hits_low and _may_show_why(data)
+        call = replace(call, given={**given, **{name: run(frames[name]) for name in lazy}})
+    k = max(filter(None, map(attrgetter("k"), metrics)), default=None)
+    data = Data(inputs, k, of_call=call, looks={} if looks is None else looks)
+    is_low = _may_be_low(call) and call.are_hits_low and _may_show_why(data)
     checks = (ALWAYS if is_here else []) + (LOW if is_low else [])
     if left_out := [*without, *(OF_SCHEMAS if lazy else ())]:
         checks = [check for check in checks if check not in left_out]
@@ -166,6 +233,16 @@ def tell(
             warn(_told(inputs, *found[row["finding"]], row))
 
 
+def _may_be_low(call: OfCall) -> bool:
+    """Return whether no metric of hits has only values of 1 % and more."""
+    for metric, rows in zip(call.metrics, call.numbers, strict=False):
+        if rows and needs_of(metric).columns & OF_HITS and not rows["value"].has_nulls():
+            lowest: Any = rows["value"].min()
+            if lowest is not None and lowest >= HARDLY:
+                return False
+    return True
+
+
 def _may_show_why(data: Data) -> bool:
     """Return whether checks may show why hardly anything was found: of many users some show it first."""
     some, looks = data.of_some_users, data.looks.get("recommendations", ())
@@ -176,15 +253,15 @@ def _by_metric(
     inputs: Inputs, metrics: Sequence[Metric[...]], result: pl.DataFrame
 ) -> list[Numbers]:
     """Return the numbers of a result that has a column for each metric, none of one that it lacks."""
-    keys: dict[str, pl.Series] = {}
+    columns, keys = result.to_dict(), dict[str, pl.Series]()
     model = inputs.context.names["model"]
-    if "n_users" in result.columns:
-        keys["n_users"] = result["n_users"]
-    if inputs.model and model in result.columns:
-        keys["model"] = result[model]
-    names = map(str, metrics)
-    columns = set(result.columns)
-    return [{"value": result[name], **keys} if name in columns else {} for name in names]
+    if "n_users" in columns:
+        keys["n_users"] = columns["n_users"]
+    if inputs.model and model in columns:
+        keys["model"] = columns[model]
+    return [
+        {"value": columns[name], **keys} if name in columns else {} for name in map(str, metrics)
+    ]
 
 
 def tell_of_schemas(inputs: Inputs) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from recframe.errors import RecframeError
@@ -76,16 +76,3 @@ def asked(context: Context, metrics: Iterable[Metric[...]]) -> list[Convention]:
             )
             raise RecframeError(msg)
     return list(found.values())
-
-
-def read_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
-    """Return whether the metrics need relevance: all user metrics do, and some list metrics.
-
-    A profile's policies do not: they are those of the metrics over users.
-    """
-    of_users = context.universe in {"truth", "both"} or context.no_relevant == "skip"
-    if of_users or context.ties in {"pessimistic", "optimistic"}:
-        return True
-    return any(
-        not metric.definition.over_lists or needs_of(metric).reads_relevance for metric in metrics
-    )

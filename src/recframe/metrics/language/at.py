@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Literal, Protocol
 
 import polars as pl
@@ -163,22 +163,24 @@ class At:
     @property
     def exp_gain(self) -> pl.Expr:
         """2^relevance - 1 of a hit; a relevance above 1000 is an error when the plan runs."""
-        of_ties = self._is_of_ties
+        of_ties = self.sharing and self.order == "given"
         gain = self._of_hit("exp_gain") if of_ties else pl.lit(2.0, pl.Float64) ** self.gain - 1
         return gain + self.source.column("steepness")
 
     @property
     def hit(self) -> pl.Expr:
         """True on a hit, with a rank up to k."""
-        if self._is_of_ties:
+        if self.sharing and self.order == "given":
             return self._of_hit("hit")
         rank = self.source.column(f"{_BEST[self.order]}rank")
-        return (rank <= self.k) if self._is_to_cut else rank.is_not_null()
+        is_whole = self.k is None or self.cut or self.order == "all"
+        return rank.is_not_null() if is_whole else (rank <= self.k)
 
     @property
     def first_hit(self) -> pl.Expr:
         """True on the first hit, False on the others."""
-        return self._of_hit("first_hit") if self._is_of_ties else self.hits_so_far == 1
+        of_ties = self.sharing and self.order == "given"
+        return self._of_hit("first_hit") if of_ties else self.hits_so_far == 1
 
     @property
     def discount(self) -> pl.Expr:
@@ -290,7 +292,8 @@ class At:
             msg = f"max_grade is above min_grade; found max_grade={max_grade:g}, min_grade={min_grade:g}"
             raise RecframeError(msg)
         name = f"{SCALED}{json.dumps([min_grade, max_grade])}"
-        return self._of_hit(name) if self._is_of_ties else scaled(name, self.gain)
+        of_ties = self.sharing and self.order == "given"
+        return self._of_hit(name) if of_ties else scaled(name, self.gain)
 
     def reader(
         self,
@@ -495,10 +498,6 @@ class At:
         """Return the mean of another metric, at the same k, over the lists of the segment; of a single list its value."""
         return self.source.mean(metric, self)
 
-    @cached_property
-    def _is_of_ties(self) -> bool:
-        return self.sharing is not None and self.order == "given"
-
     def _needs_an_order(self, reason: str) -> None:
         if self.sharing is not None:
             raise NoOrderError(reason)
@@ -544,15 +543,12 @@ class At:
     def _up_to(self, rank: pl.Expr, value: pl.Expr) -> pl.Expr:
         return value if self.k is None else pl.when(rank <= self.k).then(value)
 
-    @cached_property
-    def _is_to_cut(self) -> bool:
-        return not (self.k is None or self.cut or self.order == "all")
-
     def _of_hit(self, word: str) -> pl.Expr:
-        return self._cut(self.source.column(_BEST[self.order] + word))
+        column = self.source.column(_BEST[self.order] + word)
+        return column if self.cut else self._cut(column)
 
     def _cut(self, column: pl.Expr) -> pl.Expr:
-        if not self._is_to_cut:
+        if self.k is None or self.cut or self.order == "all":
             return column
         return pl.when(self.source.column(f"{_BEST[self.order]}rank") <= self.k).then(column)
 

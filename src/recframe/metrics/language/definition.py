@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from itertools import starmap
 from typing import (
     Annotated,
     Any,
@@ -62,16 +63,6 @@ def cutoff(k: object) -> int:
         msg = f"k is at most {EXACT} (2^53), beyond which ranks are not distinct; None is the whole list"
         raise RecframeError(msg)
     return number
-
-
-def cutoffs(k: object) -> list[int | None]:
-    """Return the cut-offs of a `k` argument: an int, a list or range of them, or None."""
-    if k is None:
-        return [None]
-    if not is_many(k):
-        return [cutoff(k)]
-    ks: list[int | None] = [cutoff(one) for one in k]  # type: ignore[attr-defined]
-    return ks or [cutoff(k)]
 
 
 def is_many(k: object) -> bool:
@@ -234,16 +225,14 @@ class Metric(Generic[P]):
     label: str = ""
     """Column name, where it is not the string form."""
 
+    name: str = field(init=False)
+    """The canonical name, without parameters and cut-off."""
+
     __signature__ = OfEach(_signature)
     __wrapped__ = OfEach(lambda metric: metric.definition.function)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "__doc__", self.definition.doc)
-
-    @cached_property
-    def name(self) -> str:
-        """The canonical name, without parameters and cut-off."""
-        return self.definition.name
+        vars(self).update(name=self.definition.name, __doc__=self.definition.doc)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Metric[P]:
         """Return the metric with some parameters set."""
@@ -259,7 +248,7 @@ class Metric(Generic[P]):
         for name, value in kwargs.items():
             default: Any = definition.defaults.get(name, definition)
             given[name] = default if value is default else _checked(definition, name, value)
-        chosen = self.parameters | given
+        chosen = definition.defaults | dict(self.settings) | given
         changed = [one for one in chosen.items() if one[1] != definition.defaults[one[0]]]
         return replace(self, settings=tuple(changed), stated=self.stated.union(given))
 
@@ -345,7 +334,7 @@ class Metric(Generic[P]):
         return f"{self.name}({settings})" if settings else self.name
 
     def _written(self, settings: Iterable[tuple[str, Value]]) -> str:
-        shown = ",".join(f"{name}={_printed(value)}" for name, value in settings)
+        shown = ",".join(starmap(_printed, settings))
         return f"{self.name}{f'({shown})' if shown else ''}{f'@{self.k}' if self.k is not None else ''}"
 
     __repr__ = __str__
@@ -434,17 +423,16 @@ _WHY = {
 
 def signature_of(definition: Definition) -> str:
     """Return the parameters with their defaults, as they are written in a call."""
-    return ", ".join(f"{name}={_printed(p.default)}" for name, p in definition.parameters.items())
+    return ", ".join(starmap(_printed, definition.defaults.items()))
 
 
-def _printed(value: Value) -> str:
-    if isinstance(value, str):
-        return (
-            value
-            if NAME.fullmatch(value) and value.casefold() not in {"true", "false"}
-            else repr(value)
-        )
-    return str(value).lower() if isinstance(value, bool) else repr(value)
+def _printed(name: str, value: Value) -> str:
+    """Return a parameter and its value, as the string form has them."""
+    if isinstance(value, bool):
+        return f"{name}={str(value).lower()}"
+    is_word = isinstance(value, str) and NAME.fullmatch(value)
+    plain = is_word and str(value).casefold() not in {"true", "false"}
+    return f"{name}={value}" if plain else f"{name}={value!r}"
 
 
 def _of_a_call(metric: str, name: str, value: object) -> str:

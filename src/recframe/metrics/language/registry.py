@@ -8,6 +8,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any, Concatenate, overload
 
 import polars as pl
@@ -24,7 +25,8 @@ from recframe.metrics.language.definition import (
     P,
     Shape,
     Value,
-    cutoffs,
+    cutoff,
+    is_many,
     signature_of,
 )
 
@@ -216,7 +218,7 @@ def _register(function: Callable[..., pl.Expr], **about: Any) -> Metric[...]:
     _check_signature(definition)
     new: Metric[...] = Metric(definition)
     _registry[name] = new
-    for parameter in definition.parameters:
+    for parameter in definition.defaults:
         OWNERS.setdefault(parameter, {})[name] = None
     return new
 
@@ -401,31 +403,36 @@ def each(metrics: Iterable[object]) -> Iterator[object]:
 
 def asked(metrics: Iterable[object], k: object = None) -> list[Metric[...]]:
     """Return the distinct requested metrics with each cut-off, in the order requested."""
-    found = [_metric_of(one) for one in metrics]
-    if not found:
+    stated = [one if isinstance(one, Metric) else _named(one) for one in each(metrics)]
+    if not stated:
         msg = 'no metric was requested; write for example evaluate("ndcg@10", "recall@20"); rf.list_metrics() has them all'
         raise RecframeError(msg)
-    ks = cutoffs_for(found, k)
-    each = [replace(one, k=at) if one.k is None else one for one in found for at in ks]
     # Equal metrics come once; one that states a default is kept beside one that leaves it to a profile.
-    return list({(one, one.stated): one for one in each}.values())
+    found = {}
+    ks = cutoffs_for(stated, k)
+    for one in stated:
+        for at in ks if one.k is None else [one.k]:
+            of_cut = replace(one, k=at)
+            found[str(of_cut), one.stated] = of_cut
+    return list(found.values())
 
 
 def cutoffs_for(metrics: Sequence[Metric[...]], k: object) -> list[int | None]:
     """Return the cut-offs of a `k` argument, or say that it applies to no metric, since each has its own."""
-    ks = cutoffs(k)
-    if k is not None and all(one.k is not None for one in metrics):
-        names = [str(one) for one in metrics]
-        plain = names[0].rpartition("@")[0]
-        msg = f"{Given('k', k)} applies to no metric of the call, as each has its own cut-off: {', '.join(names)}; "
-        raise RecframeError(f"{msg}leave one of the two out, as in {plain!r}")
-    return ks
+    if k is None:
+        return [None]
+    ks: list[int | None] = [cutoff(one) for one in k] if is_many(k) else []  # type: ignore[attr-defined]
+    ks = ks or [cutoff(k)]
+    if None in map(attrgetter("k"), metrics):
+        return ks
+    names = [str(one) for one in metrics]
+    plain = names[0].rpartition("@")[0]
+    msg = f"{Given('k', k)} applies to no metric of the call, as each has its own cut-off: {', '.join(names)}; "
+    raise RecframeError(f"{msg}leave one of the two out, as in {plain!r}")
 
 
-def _metric_of(one: object) -> Metric[...]:
-    """Return the metric that an object is, or that a string names."""
-    if isinstance(one, Metric):
-        return one
+def _named(one: object) -> Metric[...]:
+    """Return the metric that a string names."""
     if isinstance(one, str):
         return parse(one)
     msg = (
