@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 import polars as pl
+from polars import selectors
 
 from recframe.errors import ColumnError, DataError, RecframeError, kind_of
 from recframe.frames.kinds.kind import Result, is_frame
@@ -18,11 +19,13 @@ NO_SCORE = -3e38
 NOTE: masks are filled with minus infinity or with the lowest number of a dtype, -3.4e38 where it has 32 bits. implicit fills
 lists with it that would be shorter than asked, beside items that it was to leave out.
 """
+WHOLE = selectors.integer() - selectors.by_dtype(pl.UInt64, pl.Int128, pl.UInt128)
+CATEGORIES = selectors.by_dtype(pl.Categorical, pl.Enum)
 
 
 def has_a_score(name: str) -> pl.Expr:
     """Whether a number is a real score, not a mask; null counts as one."""
-    score = pl.col(name).cast(pl.Float64)
+    score = pl.col(name)
     return (score > NO_SCORE) | score.is_null()  # a NaN is above all numbers
 
 
@@ -39,8 +42,8 @@ def ids_of(values: Any, name: str, size: int | None = None) -> pl.Series:
         raise RecframeError(msg)
     wrong = ids.filter(ids.is_null() | ids.is_duplicated())
     if len(wrong):
-        found = "no id at a place" if wrong[0] is None else f"the id {wrong[0]!r} twice"
-        raise DataError(f"{name}= has {found}; give each place its own id")
+        what = "no id at a place" if wrong[0] is None else f"the id {wrong[0]!r} twice"
+        raise DataError(f"{name}= has {what}; give each place its own id")
     return ids
 
 
@@ -50,7 +53,7 @@ def column_of(values: Any, title: str) -> pl.Series:
     try:
         ids = pl.Series(values if is_column else in_python(values))
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
-        ids = pl.Series([None], dtype=pl.Object)
+        ids = pl.Series(dtype=pl.Object)
     if ids.dtype.is_nested() or ids.dtype == pl.Object:
         kinds = ", ".join(sorted({type(value).__name__ for value in values}))
         msg = f"ids of several kinds, or no plain values, in {title}: {kinds}; give ids of one kind: [str(one) for one in ids]"
@@ -64,31 +67,18 @@ def in_python(values: Any) -> list[Any]:
     return list(values if made is None else made())
 
 
-def in_own_dtype(ids: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """Return ids in the dtype that they have from each way in: whole numbers are Int64, and categories text.
+def in_own_dtypes(*ids: str) -> list[pl.Expr]:
+    """Return columns of ids in the dtypes of every way in: whole numbers are Int64, and categories text.
 
     NOTE: so that the lists of two models stand in one frame, whatever each of them came from. Int64 does not hold all of
     UInt64, as which hashes come.
     """
-    if dtype.is_integer() and dtype not in (pl.UInt64, pl.Int128, pl.UInt128):
-        return ids.cast(pl.Int64)
-    return ids.cast(pl.String) if dtype in (pl.Categorical, pl.Enum) else ids
-
-
-def in_own_dtypes(rows: Result, names: Mapping[str, str]) -> Result:
-    """Return columns under their names, in the order of these and in the dtypes of every way in."""
-    schema: pl.Schema = rows.collect_schema()
-    return rows.select(
-        in_own_dtype(pl.col(one), schema[one]).alias(name)
-        for one, name in names.items()
-        if one in schema
-    )
+    named = selectors.by_name(*ids)
+    return [(named & WHOLE).cast(pl.Int64), (named & CATEGORIES).cast(pl.String)]
 
 
 def by_score(rows: Result, key: str, score: str) -> Result:
     """Return the rows of each list by score: the highest first, equal ones by item, NaN and null last."""
-    schema: pl.Schema = rows.collect_schema()
-    is_float = schema[score].is_float()
-    number = pl.col(score).fill_nan(None) if is_float else pl.col(score)
-    order = [pl.col(key), number, *by_item(schema)]
+    number = pl.col(score).cast(pl.Float64).fill_nan(None)
+    order = [pl.col(key), number, *by_item(rows.collect_schema())]
     return rows.sort(order, descending=[False, True, False], nulls_last=True)

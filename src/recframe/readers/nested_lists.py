@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -13,13 +13,14 @@ from recframe.errors import DataError, RecframeError, kind_of, warn
 from recframe.frames.collecting import check_threads
 from recframe.frames.kinds.kind import in_memory, is_frame
 from recframe.frames.options import Context
-from recframe.readers.ids import by_score, column_of, has_a_score, ids_of, in_own_dtypes, in_python
+from recframe.readers.ids import by_score, column_of, ids_of, in_python
 from recframe.readers.list_columns import exploded
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MATRIX = "; a matrix of users x items goes into rf.from_scores(matrix), one of relevances with truth=True"
+LIST = "number of the list"
 
 F = TypeVar("F", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame")
 
@@ -28,7 +29,7 @@ F = TypeVar("F", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame")
 def from_lists(lists: F, *, user: str = ..., item: str = ..., score: str = ...) -> F: ...
 @overload
 def from_lists(
-    lists: Mapping[Any, Any] | Sequence[Any] | Any,
+    lists: Any,
     scores: Any = ...,
     *,
     users: Any = ...,
@@ -37,8 +38,6 @@ def from_lists(
     item: str = ...,
     score: str = ...,
 ) -> pl.DataFrame: ...
-
-
 def from_lists(  # noqa: PLR0913  what nested lists do not say of themselves
     lists: Any,
     scores: Any = None,
@@ -90,23 +89,15 @@ def from_lists(  # noqa: PLR0913  what nested lists do not say of themselves
     │ bob  ┆ dune ┆ 1    │
     └──────┴──────┴──────┘
     """
-    names = {"user": user, "item": item, "rank": "rank", "number": score}
-    given = {"number": scores, "users": users, "items": items}
-    lists = in_memory(lists)
-    if is_frame(lists):
-        _check_is_alone(given)
-        return exploded(lists, Context(user=user, item=item, score=score), "score")
-    rows = _rows(lists, **given, is_ordered=True)
-    if "number" in rows.columns:
-        _warn_of_rising(rows)
-    return in_own_dtypes(rows, names)
+    context = Context(user=user, item=item, score=score)
+    return _long(lists, scores, users, items, context, "score")
 
 
 @overload
 def from_truth(truth: F, relevance: str | None = ..., *, user: str = ..., item: str = ...) -> F: ...
 @overload
 def from_truth(
-    truth: Mapping[Any, Any] | Sequence[Any] | Any,
+    truth: Any,
     relevance: Any = ...,
     *,
     users: Any = ...,
@@ -153,33 +144,33 @@ def from_truth(
     │ bob  ┆ dune  ┆ 0.0       │
     └──────┴───────┴───────────┘
     """
-    names = {"user": user, "item": item, "number": "relevance"}
-    given = {"number": relevance, "users": users, "items": items}
-    truth = in_memory(truth)
-    if is_frame(truth):
-        name = relevance if isinstance(relevance, str) else None
-        _check_is_alone(given if name is None else given | {"number": None})
-        return exploded(truth, Context(user=user, item=item, relevance=name), "relevance")
-    rows = _rows(truth, **given, is_ordered=False)
-    pairs = rows.select("list", "item").drop_nulls()
-    if not isinstance(truth, Mapping) and pairs.is_duplicated().any():
-        msg = f"a row of ids has one twice{MATRIX}; what fills a row up is no id: leave it out"
-        raise DataError(msg)
-    return in_own_dtypes(rows, names)
+    is_name = isinstance(relevance, str)
+    context = Context(user=user, item=item, relevance=relevance if is_name else None)
+    return _long(truth, None if is_name else relevance, users, items, context, "relevance")
 
 
-def _check_is_alone(given: Mapping[str, Any]) -> None:
-    """Reject arguments that a frame has as columns."""
-    if any(value is not None for value in given.values()):
-        raise RecframeError("a frame has its numbers, users and items as columns: give their names")
-
-
-def _rows(lists: Any, number: Any, users: Any, items: Any, *, is_ordered: bool) -> pl.DataFrame:
-    """Return a row for each item of nested lists: list, user, item, rank and, where there are some, number."""
+def _long(nested: Any, numbers: Any, users: Any, items: Any, context: Context, number: str) -> Any:
+    """Return nested lists in long form: user, item, the rank of a ranking, and the numbers that there are."""
     check_threads()
-    if isinstance(lists, Mapping) and users is None:
+    nested = in_memory(nested)
+    if not is_frame(nested):
+        rows = _rows(nested, numbers, users, items, is_ranking=number == "score")
+        names = {role: context.names[name] for role, name in (("item", "item"), ("number", number))}
+        user = pl.col("user").first().alias(context.names["user"])
+        lists = [pl.col(role).alias(name) for role, name in names.items() if role in rows.columns]
+        nested = rows.group_by(LIST, maintain_order=True).agg(user, *lists).drop(LIST)
+    elif any(value is not None for value in (numbers, users, items)):
+        msg = "a frame has its numbers, users and items as columns: give their names"
+        raise RecframeError(msg)
+    return exploded(nested, context, number)
+
+
+def _rows(lists: Any, numbers: Any, users: Any, items: Any, *, is_ranking: bool) -> pl.DataFrame:
+    """Return a row for each item of nested lists: `LIST`, user, item and, where there are some, number."""
+    is_mapping = isinstance(lists, Mapping)
+    if is_mapping and users is None:
         users, lists = [*lists], [*lists.values()]
-        number = [number[user] for user in users] if isinstance(number, Mapping) else number
+        numbers = [numbers[user] for user in users] if isinstance(numbers, Mapping) else numbers
     is_matrix = len(getattr(lists, "shape", ())) == 2 and not hasattr(lists, "tocsr")  # noqa: PLR2004  users and places
     if not is_matrix and not isinstance(lists, list | tuple):
         shown = f"{kind_of(lists)} {getattr(lists, 'shape', '')}".strip()
@@ -187,70 +178,77 @@ def _rows(lists: Any, number: Any, users: Any, items: Any, *, is_ordered: bool) 
         raise RecframeError(f"{msg}found {shown}{MATRIX}")
     given = in_python(lists)
     ids = ids_of(users, "users", len(given))
-    rows = [_list(row, user, is_ordered=is_ordered) for user, row in zip(ids, given, strict=True)]
-    if number is not None:
-        rows = _paired(rows, in_python(number))
-    places = pl.Series([place for place, row in enumerate(rows) for _ in row], dtype=pl.UInt32)
-    columns = _columns([*chain.from_iterable(rows)], items)
-    found = pl.DataFrame({"list": places, "user": ids.gather(places), **columns})
-    has_numbers = "number" in columns
-    if has_numbers and is_ordered and any(isinstance(row, Mapping) for row in given):
-        found = by_score(found, "list", "number")
-    found = found.with_columns(rank=pl.int_range(1, pl.len() + 1).over("list"))
-    found = found.filter(has_a_score("number")) if has_numbers else found
-    return found if items is None else found.drop_nulls("item")
+    of_users = [
+        _list(row, user, is_ranking=is_ranking) for user, row in zip(ids, given, strict=True)
+    ]
+    values = [*chain.from_iterable(of_users)]
+    if numbers is not None:
+        beside = [*map(in_python, in_python(numbers))]
+        if [*map(len, beside)] != [*map(len, of_users)]:
+            msg = "a user has more or fewer numbers than items; give a number for each item"
+            raise DataError(msg)
+        values = [*zip(values, chain.from_iterable(beside), strict=True)]
+    places = [place for place, row in enumerate(of_users) for _ in row]
+    rows = pl.DataFrame({LIST: places, "user": ids.gather(places), **_columns(values)})
+    if items is not None:
+        rows = _with_ids(rows, ids_of(items, "items"))
+    if any(isinstance(row, Mapping) for row in given):
+        return by_score(rows, LIST, "number") if "number" in rows.columns else rows
+    if is_ranking and "number" in rows.columns:
+        _warn_of_rising(rows)
+    elif (
+        not is_ranking
+        and not is_mapping
+        and rows.select(LIST, "item").drop_nulls().is_duplicated().any()
+    ):
+        msg = f"a row of ids has one twice{MATRIX}; what fills a row up is no id: leave it out"
+        raise DataError(msg)
+    return rows
 
 
-def _list(row: Any, user: Any, *, is_ordered: bool) -> list[Any]:
+def _list(row: Any, user: Any, *, is_ranking: bool) -> list[Any]:
     """Return a user's list: items, or pairs of an item and its number."""
     if isinstance(row, Mapping):
         return [*row.items()]
     is_list = hasattr(row, "__len__") and not isinstance(row, str)
-    if not is_list or (is_ordered and isinstance(row, AbstractSet)):
+    if not is_list or (is_ranking and isinstance(row, AbstractSet)):
         msg = f"the user {user!r} has {kind_of(row)}; give a list of items in their order, or a mapping of items to numbers"
         raise RecframeError(msg)
     return in_python(row)
 
 
-def _paired(rows: list[list[Any]], numbers: list[Any]) -> list[list[Any]]:
-    """Return lists of items as lists of pairs of an item and its number."""
-    try:
-        pairs = zip(rows, map(in_python, numbers), strict=True)
-        return [[*zip(*pair, strict=True)] for pair in pairs]
-    except ValueError:
-        msg = "a user has more or fewer numbers than items; give a number for each item"
-        raise DataError(msg) from None
-
-
-def _columns(values: Sequence[Any], items: Any) -> dict[str, pl.Series]:
-    """Return items, and the numbers of pairs; `items` has the ids of items that are places."""
+def _columns(values: list[Any]) -> dict[str, pl.Series]:
+    """Return items, or places of items, and of pairs their numbers."""
     numbers = {}
     if any(isinstance(value, tuple) for value in values):
         try:
-            values, given = zip(*values, strict=True)
-            floats = [None if one is None else float(one) for one in given]
+            items, given = zip(*values, strict=True)
+            floats = [None if number is None else float(number) for number in given]
         except (TypeError, ValueError) as error:
             msg = f"an item is paired with a number, a score or a relevance: {error}"
             raise RecframeError(msg) from None
-        numbers["number"] = pl.Series(floats, dtype=pl.Float64)
-    found = column_of(values, "the lists")
-    whole = found.cast(pl.Int64, strict=False) if found.dtype.is_float() else found
-    if found.dtype == pl.Boolean or (whole != found).any():
-        raise RecframeError(f"the lists hold {found[0]}, which is not an item id{MATRIX}")
-    if items is None:
-        return {"item": whole, **numbers}
-    ids, places = ids_of(items, "items"), whole.cast(pl.Int64)
-    beyond = places.filter(places >= len(ids))
+        values, numbers["number"] = [*items], pl.Series(floats, dtype=pl.Float64)
+    column = column_of(values, "the lists")
+    whole = column.cast(pl.Int64, strict=False) if column.dtype.is_float() else column
+    if column.dtype == pl.Boolean or (whole != column).any():
+        raise RecframeError(f"the lists hold {column[0]}, which is not an item id{MATRIX}")
+    return {"item": whole, **numbers}
+
+
+def _with_ids(rows: pl.DataFrame, ids: pl.Series) -> pl.DataFrame:
+    """Return rows with the ids of items that are places; those below 0 fill a list up."""
+    rows = rows.cast({"item": pl.Int64}).filter(pl.col("item") >= 0)
+    beyond = rows.filter(pl.col("item") >= len(ids))["item"]
     if len(beyond):
         msg = f"the lists have the place {beyond[0]}, and items= has the ids of {len(ids):,} places"
         raise DataError(msg)
-    return {"item": ids.gather(places.set(places < 0, None)), **numbers}
+    return rows.with_columns(ids.gather(rows["item"]).alias("item"))
 
 
 def _warn_of_rising(rows: pl.DataFrame) -> None:
     """Warn where the scores of a list rise along it."""
     score = pl.col("number").fill_nan(None)
-    rising = rows.filter(score > score.shift().over("list"))["user"]
+    rising = rows.filter(score > score.shift().over(LIST))["user"]
     if len(rising):
         warn(
             f"the list of the user {rising[0]!r} has a score that is higher than the score before it; a list's order is its "

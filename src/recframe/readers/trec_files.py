@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import gzip
 import os
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -23,8 +24,14 @@ File = str | os.PathLike[str]
 
 RUN = ("topic", "Q0", "document", "rank", "score", "tag")
 QRELS = ("topic", "iteration", "document", "relevance")
-NAMES = {"topic": "user", "document": "item"}
-NUMBERS = {"rank": pl.Int64(), "score": pl.Float64(), "relevance": pl.Int64()}
+COLUMNS: Mapping[str, tuple[str, Any]] = {
+    "topic": ("user", pl.String),
+    "document": ("item", pl.String),
+    "rank": ("rank", pl.Int64),
+    "score": ("score", pl.Float64),
+    "relevance": ("relevance", pl.Int64),
+}
+"""The fields that are read, each with its column and dtype."""
 FIELD = r"[^ \t\r\n\x0b\x0c]+"  # what stands between white space of ASCII, as trec_eval has it
 NO_BYTE = "\x01"  # which no line has, so that a line is one column
 
@@ -105,16 +112,14 @@ def _unreadable(path: File, why: str) -> RecframeError:
     return RecframeError(f"cannot read {os.fspath(path)!r}: {why}")
 
 
-def _scan(path: File, fields: tuple[str, ...]) -> pl.LazyFrame:
+def _scan(path: File, fields: Sequence[str]) -> pl.LazyFrame:
     place = Path(path).expanduser()
-    if not atomic_write.is_utf8(str(place)):
-        raise _unreadable(path, "its name is not UTF-8, which Polars needs; rename it")
     if not place.is_file() or not place.stat().st_size:
         raise _unreadable(path, "there is no such file, or it is empty")
     return scan_lines(glob.escape(str(place)), str(place), fields)
 
 
-def scan_lines(content: str | bytes, name: str, fields: tuple[str, ...]) -> pl.LazyFrame:
+def scan_lines(content: str | bytes, name: str, fields: Sequence[str]) -> pl.LazyFrame:
     """Return lines of fields as a LazyFrame, of the file of a pattern or of bytes; errors have a name for it."""
     lines = pl.scan_csv(
         content,
@@ -125,27 +130,21 @@ def scan_lines(content: str | bytes, name: str, fields: tuple[str, ...]) -> pl.L
         row_index_name="number",
         row_index_offset=1,
     )
-    held = pl.col("line").str.extract_all(FIELD)
-    lines = lines.with_columns(held=held).filter(held.list.len() > 0)
-    values = {
-        NAMES.get(field, field): pl.col("held")
-        .list.get(number, null_on_oob=True)
-        .cast(NUMBERS.get(field, pl.String()), strict=False)
-        for number, field in enumerate(fields)
-        if field in NAMES | NUMBERS
-    }
-    is_wrong = (pl.col("held").list.len() != len(fields)) | pl.any_horizontal(
-        value.is_null() for value in values.values()
-    )
+    lines = lines.with_columns(held=pl.col("line").str.extract_all(FIELD))
+    held, values = pl.col("held").list, {}
+    for place, field in enumerate(fields):
+        if field in COLUMNS:
+            column, dtype = COLUMNS[field]
+            values[column] = held.get(place, null_on_oob=True).cast(dtype, strict=False)
+    has_null = pl.any_horizontal(value.is_null() for value in values.values())
+    takes = f"{len(fields)} fields: {' '.join(fields)}; rank and relevance are whole numbers, the score a number"
+    line = shown_in_plan(pl.col("line"))
     words = worded(
-        "line ",
-        pl.col("number"),
-        f" of {name!r} is '",
-        shown_in_plan(pl.col("line")),
-        f"', and a line has {len(fields)} fields: {' '.join(fields)}; rank and relevance are whole numbers, the score a number",
+        "line ", pl.col("number"), f" of {name!r} is '", line, f"', and a line has {takes}"
     )
+    is_wrong = fails_if((held.len() != len(fields)) | has_null, words)
     # NOTE: a filter, which lets every row through or fails: a column would not be read where nobody asks for it.
-    return lines.filter(fails_if(is_wrong, words) == 0).select(**values)
+    return lines.filter(held.len() > 0).filter(is_wrong == 0).select(**values)
 
 
 def write_trec_run(  # noqa: PLR0913  the names of the columns
@@ -170,14 +169,14 @@ def write_trec_run(  # noqa: PLR0913  the names of the columns
     numbers, and for a path that cannot be written.
     """
     side = Side("the frame", frame, Context(user=user, item=item, rank=rank, score=score))
-    orders = [role for role in ("rank", "score") if side.has(role)] or ["rank"]
-    rows, minus_rank = _rows(side, orders), -pl.col("rank").cast(pl.Float64)
-    if orders == ["score"]:
+    numbers = [role for role in ("rank", "score") if side.has(role)] or ["rank"]
+    rows = _rows(side, numbers)
+    if "rank" not in numbers:
         place = pl.int_range(1, pl.len() + 1).over("user")
         rows = by_score(rows, "user", "score").with_columns(rank=place)
-    rows = rows if "score" in orders else rows.with_columns(score=minus_rank)
-    rows = rows.filter(minus_rank.is_finite()).sort("user", "rank", maintain_order=True)
-    rows = rows.with_columns(pl.col("score").cast(pl.Float64).fill_nan(None))
+    elif "score" not in numbers:
+        rows = rows.with_columns(score=-pl.col("rank"))
+    rows = rows.filter(pl.col("rank").is_finite()).sort("user", "rank", maintain_order=True)
     _write(rows.with_columns(Q0=pl.lit("Q0"), tag=pl.lit(tag)), RUN, path)
 
 
@@ -193,28 +192,32 @@ def write_trec_qrels(
     trec_eval cannot read, and for a path that cannot be written.
     """
     side = Side("the truth", frame, Context(user=user, item=item, relevance=relevance))
-    roles = ["relevance"] * side.has("relevance")
-    rows = _rows(side, roles).with_columns(pl.lit("0").alias("iteration"))
-    rows = rows if roles else rows.with_columns(relevance=pl.lit(1))
-    _write(rows.filter(pl.col("relevance").cast(pl.Float64).is_not_nan()), QRELS, path)
+    rows = _rows(side, ["relevance"] * side.has("relevance")).with_columns(iteration=pl.lit("0"))
+    if not side.has("relevance"):
+        rows = rows.with_columns(relevance=pl.lit(1))
+    _write(rows.drop_nulls("relevance"), QRELS, path)
 
 
-def _rows(side: Side, roles: list[str]) -> pl.LazyFrame:
-    """Return the columns of roles, of the rows that have a user and an item."""
-    for role in ("user", "item", *roles):
+def _rows(side: Side, numbers: Sequence[str]) -> pl.LazyFrame:
+    """Return users, items and some numbers as floats, of the rows that have a user and an item."""
+    roles = ["user", "item", *numbers]
+    for role in roles:
         side.require(role, f"Name the column of the {role}: {role}='...'")
-    return side.take(["user", "item", *roles]).lazy().drop_nulls(["user", "item"])
+    rows = side.take(roles).lazy().drop_nulls(["user", "item"])
+    return rows.with_columns(pl.col(name).cast(pl.Float64).fill_nan(None) for name in numbers)
 
 
-def _write(rows: pl.LazyFrame, fields: tuple[str, ...], path: File) -> None:
+def _write(rows: pl.LazyFrame, fields: Sequence[str], path: File) -> None:
     """Write lines of fields, each a word without white space, ranks and relevances whole numbers."""
     schema = rows.collect_schema()
-    found = stream(rows.select(_text(NAMES.get(field, field), schema) for field in fields))
-    for column in found.iter_columns():
-        wrong = column.filter(~column.str.contains(f"^{FIELD}$").fill_null(value=False))
+    names = [COLUMNS[field][0] if field in COLUMNS else field for field in fields]
+    lines = stream(rows.select(as_text(pl.col(name), schema[name]).alias(name) for name in names))
+    for column in lines.iter_columns():
+        is_whole = column.name in {"rank", "relevance"}
+        pattern = "-?[0-9]+" if is_whole else FIELD
+        wrong = column.filter(~column.str.contains(f"^{pattern}$").fill_null(value=False))
         if len(wrong):
-            value = "no value" if wrong[0] is None else repr(wrong[0].strip())
-            is_whole = column.name in {"rank", "relevance"}
+            value = "no value" if wrong[0] is None else repr(wrong[0])
             why = "is a whole number" if is_whole else "is a word without white space"
             msg = f"the {column.name} of a row is {value}, but the field of a TREC file {why}; replace it, or drop the row"
             raise DataError(msg)
@@ -223,15 +226,6 @@ def _write(rows: pl.LazyFrame, fields: tuple[str, ...], path: File) -> None:
     def fill(file: BinaryIO) -> None:
         packed: Any = gzip.GzipFile(fileobj=file, mode="wb") if is_packed else nullcontext(file)
         with packed as inner:
-            found.write_csv(inner, separator=" ", include_header=False, quote_style="never")
+            lines.write_csv(inner, separator=" ", include_header=False, quote_style="never")
 
     atomic_write.write(path, fill)
-
-
-def _text(name: str, schema: pl.Schema) -> pl.Expr:
-    """Return a column as text; a number that is to be whole and is not has a blank, which no field has."""
-    if name not in ("rank", "relevance"):
-        return as_text(pl.col(name), schema[name])
-    number = pl.col(name)
-    whole, text = number.cast(pl.Int64, strict=False), number.cast(pl.String)
-    return pl.when(whole == number).then(whole.cast(pl.String)).otherwise(text + " ").alias(name)
