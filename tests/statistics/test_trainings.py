@@ -12,7 +12,7 @@ from scipy import stats
 
 import recframe as rf
 from plain_uncertainty import interval
-from recframe.statistics.estimates import Moments, Trainings, judged, of_mean
+from recframe.statistics.estimates import Columns, judged, of_mean
 from trained_lists import ITEMS, USERS, bound, lists, truth_of
 
 METRICS = ("ndcg@5", "recall@5", "auc", "coverage@5", "list_length", "first_rank")
@@ -304,14 +304,13 @@ def test_equal_models_differ_as_seldom_as_said_whatever_trainings_vary(n, m, spr
     # the trainings' standard deviation, in the error of the users' mean difference
     a, b = (random.normal(0, spread / users**0.5, (samples, of)) for of in (n, m))
     d = random.normal(0, 1, (samples, users)) + (b.mean(axis=1) - a.mean(axis=1))[:, None]
-    every, none = np.full(samples, float(users)), np.zeros(samples)
-    squares = (d * d).sum(axis=1)
-    sums = Moments(
-        every, none, d.sum(axis=1), none, none, squares, none, d.sum(axis=1), *[every] * 4
-    )
-    of = Trainings(none + m, b.var(axis=1, ddof=1), none + n, a.var(axis=1, ddof=1))
+    sums = dict.fromkeys(("n", "nn", "units", "effective", "differ"), float(users))
+    sums |= dict.fromkeys(("a", "aa", "ad", "an"), 0.0) | {"trainings": m, "baseline trainings": n}
+    sums |= dict.fromkeys(("d", "dn"), d.sum(axis=1)) | {"dd": (d * d).sum(axis=1)}
+    sums |= {"between trainings": b.var(axis=1, ddof=1)}
+    sums |= {"baseline between trainings": a.var(axis=1, ddof=1)}
 
-    p_value = judged(of_mean(sums, 1.0, of), level=0.95).p_value
+    p_value = judged(of_mean(Columns(pl.DataFrame(sums))), level=0.95).p_value
 
     # at most 8 in 100, but once in ten thousand
     assert (p_value <= 0.05).sum() <= stats.binom.isf(1e-4, samples, 0.08)

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from recframe.evaluation.trainings import N_TRAININGS
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Flags, Numbers, np, ratio
 from recframe.statistics.estimates import (
@@ -70,23 +71,24 @@ class Pairs:
     @cached_property
     def e(self) -> Estimate:
         """The mean differences."""
-        return of_mean(self.of.moments, 1.0, self.of.trainings)
+        return of_mean(self.of.moments)
 
     @cached_property
     def few(self) -> Flags:
         """Whether a row has too few users, or clusters, to be judged."""
-        n = self.of.arrays["n"]
-        units = np.where(self.of.flags["of_each"], self.of.arrays["units"], n)
-        found: Flags = (n > 0) & (units < self.how.min_users)
+        of, n = self.of, self.of.n
+        found: Flags = (n > 0) & (np.where(of.of_each, of.units, n) < self.how.min_users)
         return found
 
     @cached_property
     def of_one_training(self) -> dict[str, Flags]:
         """The notes on models with one training, which says nothing of others."""
-        of = self.of.trainings
-        sides = {} if of is None else {MODEL: of.n, BASELINE: of.n_baseline}
         note = "the {} has one training, so no spread between trainings is known"
-        return {note.format(side): n == 1 for side, n in sides.items()}
+        names = {MODEL: N_TRAININGS, BASELINE: f"{BASELINE} {N_TRAININGS}"}
+        there = N_TRAININGS in self.of.rows.columns
+        return {
+            note.format(side): getattr(self.of, name) == 1 for side, name in names.items() if there
+        }
 
     @cached_property
     def tested(self) -> Judged:
@@ -98,14 +100,15 @@ class Pairs:
     @cached_property
     def is_same(self) -> Flags:
         """Whether all users have the same value by both models."""
-        same: Flags = (self.of.n_users > 1) & (self.of.arrays["ties"] == self.of.n_users)
+        n = self.of.n_users
+        same: Flags = (n > 1) & (self.of.ties == n)
         return same
 
     @cached_property
     def is_selected(self) -> Flags:
         """Whether paired users are so few that they are a biased selection."""
-        selected = are_selected(self.of.n_users, self.of.arrays["unpaired"])
-        found: Flags = self.of.flags["directed"] & self.of.flags["of_each"] & selected
+        of = self.of
+        found: Flags = of.directed & of.of_each & are_selected(of.n_users, of.unpaired)
         return found
 
     @cached_property
@@ -119,25 +122,19 @@ class Pairs:
         if margin is None:
             none = np.full(len(of.rows), np.nan)
             return none, none
-        least, most = of.arrays["least"], of.arrays["most"]
-
-        def against(factor: float) -> Estimate:
-            ends = least - factor * most, most - factor * least
-            return of_mean(of.moments, factor, of.trainings, ends)
-
-        above, below = against(1.0 - margin), against(1.0 + margin)
+        above, below = (of_mean(of.moments, f, of.ends(f)) for f in (1.0 - margin, 1.0 + margin))
         at_least = p_below(-t_statistic(above.value, above.error), above.freedom)
         at_most = p_below(t_statistic(below.value, below.error), below.freedom)
-        higher = of.flags["higher"]
-        return np.where(higher, at_least, at_most), np.where(higher, at_most, at_least)
+        not_worse, not_better = np.where(of.higher, (at_least, at_most), (at_most, at_least))
+        return not_worse, not_better
 
     @cached_property
     def verdicts(self) -> Any:
         """The verdict of each row, in a word or two, by the margin too where there is one."""
-        flags, alpha, difference = self.of.flags, 1.0 - self.how.level, self.e.value
-        good = np.where(flags["higher"], difference > 0, difference < 0)
-        by_sign = np.where(difference > 0, "higher", "lower")
-        word = np.where(flags["directed"], np.where(good, "better", "worse"), by_sign)
+        of, alpha, is_higher = self.of, 1.0 - self.how.level, self.e.value > 0
+        good = np.where(of.higher, is_higher, self.e.value < 0)
+        by_sign = np.where(is_higher, "higher", "lower")
+        word = np.where(of.directed, np.where(good, "better", "worse"), by_sign)
         # on one side, as a gate that holds
         not_worse, not_better = (one <= alpha / 2 for one in self.within)
         undecided = np.any([self.is_selected, *self.of_one_training.values()], axis=0)
@@ -146,8 +143,8 @@ class Pairs:
             "open": undecided,
             "same": self.is_same | (not_worse & not_better),
             "word": self.tested.p_adjusted <= alpha,
-            "not worse": flags["directed"] & not_worse,
-            "not better": flags["directed"] & not_better,
+            "not worse": of.directed & not_worse,
+            "not better": of.directed & not_better,
         }
         found = np.select([*cases.values()], [*cases], "open")
         return np.where(found == "word", word, found)
@@ -156,27 +153,27 @@ class Pairs:
     def notes(self) -> Any:
         """The notes of each row."""
         of, how, e, verdicts = self.of, self.how, self.e, self.verdicts
-        n, same, each = of.n_users, self.is_same, of.flags["of_each"]
-        is_shown = self.tested.p_value <= 1.0 - how.level
-        tests = np.count_nonzero(~np.isnan(self.tested.p_adjusted))
-        alone = is_shown & (self.tested.p_adjusted > 1.0 - how.level) & (verdicts == "open")
-        alike = is_shown & ~same & (verdicts == "same")
+        p_value, p_adjusted = self.tested[2:]
+        n, alpha, differs, each = of.n_users, 1.0 - how.level, ~self.is_same, of.of_each
+        is_shown, tests = p_value <= alpha, np.count_nonzero(~np.isnan(p_adjusted))
+        alone = is_shown & (p_adjusted > alpha) & (verdicts == "open")
+        alike = is_shown & differs & (verdicts == "same")
         within = f"within {(how.margin or 0.0) * 100:.10g} %"
-        constant, varies = (e.error == 0) & ~same & each, of.variance > 0
+        constant, varies = (e.error == 0) & differs & each, of.variance > 0
         few_differ = f"fewer than {FEW_VALUES} {how.units} differ, so the interval is rough"
         lacks = {"nobody has both values": n == 0}
-        lacks |= {word: holds & ~same for word, holds in of.without_interval().items()}
+        lacks |= {word: holds & differs for word, holds in of.without_interval().items()}
         notes = {
-            "both have the same value for all users": same,
+            "both have the same value for all users": self.is_same,
             f"fewer than {how.min_users} {how.units}, so not judged": self.few,
             f"significant alone, not after correcting for {tests} comparisons": alone,
             f"{within}, lower": alike & (e.value < 0),
             f"{within}, higher": alike & (e.value > 0),
             "all clusters have the same mean difference": constant & varies,
             "the difference is the same for all users": constant & ~varies,
-            "the baseline is 0, so there is no relative difference": of.arrays["a"] == 0,
-            **of_unpaired(n, of.arrays["unpaired"], self.is_selected),
-            few_differ: each & ~same & (e.differ < FEW_VALUES),
+            "the baseline is 0, so there is no relative difference": of.a == 0,
+            **of_unpaired(n, of.unpaired, self.is_selected),
+            few_differ: each & differs & (e.differ < FEW_VALUES),
             FEW_CLUSTERS: of.few_clusters,
             **self.of_one_training,
         }
@@ -187,34 +184,33 @@ def compared(
     rows: pl.DataFrame, metrics: Mapping[int, Metric[...]], how: Comparing
 ) -> pl.DataFrame:
     """Return the numbers, verdict and note of each row of sums of pairs, and its numbers of users."""
-    of = Sums(rows, metrics)
+    of = Sums(rows, metrics=metrics)
     pairs = Pairs(of, how)
     e, tested, (not_worse, not_better) = pairs.e, pairs.tested, pairs.within
-    n, a, ties, above = (of.arrays[name] for name in ("n", "a", "ties", "wins"))
-    below = of.n_users - above - ties
-    higher, directed, each = (of.flags[name] for name in ("higher", "directed", "of_each"))
+    n_users, baseline_value = of.n_users, ratio(of.a, of.n)
+    above, ties, below = of.wins, of.ties, n_users - of.wins - of.ties
     # of values that users have
-    counts = {"wins": np.where(higher, above, below), "ties": ties}
-    counts["losses"] = np.where(higher, below, above)
+    wins, losses = np.where(of.higher, (above, below), (below, above))
+    counts = {"wins": wins, "ties": ties, "losses": losses}
     found = {
         "verdict": pairs.verdicts,
         "difference": e.value,
         "difference_low": tested.low,
         "difference_high": tested.high,
-        "value": ratio(a + of.arrays["d"], n),
-        "baseline_value": ratio(a, n),
-        "relative": ratio(e.value, np.where(a == 0, np.nan, ratio(a, n))),
+        "value": ratio(of.a + of.d, of.n),
+        "baseline_value": baseline_value,
+        "relative": ratio(e.value, np.where(of.a == 0, np.nan, baseline_value)),
         "p_value": tested.p_value,
         "p_adjusted": tested.p_adjusted,
-        "p_not_worse": np.where(directed, not_worse, np.nan),
+        "p_not_worse": np.where(of.directed, not_worse, np.nan),
         "p_equivalent": np.maximum(not_worse, not_better),
-        "n_users": of.n_users,
+        "n_users": n_users,
         "n_differ": e.differ,
-        "n_unpaired": of.arrays["unpaired"],
-        **{name: np.where(each, count, np.nan) for name, count in counts.items()},
+        "n_unpaired": of.unpaired,
+        **{name: np.where(of.of_each, count, np.nan) for name, count in counts.items()},
         "note": pairs.notes,
     }
-    return as_columns(found, {name: of for name, of in how.columns.items() if name in found})
+    return as_columns(found, how.columns)
 
 
 def are_selected(n: Numbers, unpaired: Numbers) -> Flags:

@@ -18,38 +18,34 @@ NO_SPREAD = 1e-13
 """Share of the squares below which a sum of squares about the mean is rounding."""
 
 
-class Moments(NamedTuple):
-    """Sums over users, clusters or groups, of each row of a result; see `units.OF_UNITS`."""
+class Columns:
+    """Columns of rows of sums, or arrays in their place: numbers with NaN for null, and flags."""
 
-    n: Numbers
-    a: Numbers
-    d: Numbers
-    aa: Numbers
-    ad: Numbers
-    dd: Numbers
-    an: Numbers
-    dn: Numbers
-    nn: Numbers
-    units: Numbers
-    effective: Numbers
-    differ: Numbers
+    def __init__(self, rows: pl.DataFrame, **arrays: Any) -> None:
+        vars(self).update(arrays, rows=rows)
 
-    @classmethod
-    def of(cls, rows: pl.DataFrame) -> Moments:
-        """Return the sums that stand in columns of these names."""
-        return cls(*(as_numbers(rows[name]) for name in cls._fields))
+    def __getattr__(self, name: str) -> Any:
+        column = vars(self)["rows"][name]
+        is_flag = column.dtype == pl.Boolean
+        found = column.fill_null(value=False).to_numpy() if is_flag else as_numbers(column)
+        vars(self)[name] = found
+        return found
 
-    def less(self, factor: Given) -> Moments:
+    def having(self, **arrays: Numbers) -> Columns:
+        """Return the same rows with other arrays."""
+        return Columns(**{**vars(self), **arrays})
+
+    def less(self, factor: Given) -> Columns:
         """Return the sums of b - factor · a in place of those of b - a."""
-        share = 1.0 - np.asarray(factor, dtype=np.float64)
-        return self._replace(
-            d=self.d + share * self.a,
-            dd=self.dd + 2.0 * share * self.ad + share**2 * self.aa,
-            ad=self.ad + share * self.aa,
+        share, a, aa = 1.0 - numbers(factor), self.a, self.aa
+        return self.having(
+            d=self.d + share * a,
+            dd=self.dd + 2.0 * share * self.ad + share**2 * aa,
+            ad=self.ad + share * aa,
             dn=self.dn + share * self.an,
         )
 
-    def with_ends(self, low: Numbers, high: Numbers) -> Moments:
+    def with_ends(self, low: Numbers, high: Numbers) -> Columns:
         """Return the sums with two more users, or clusters of the mean size, whose values are `low` and `high`.
 
         So a value that few users have is not taken for certain. None is added where an end is NaN.
@@ -57,40 +53,16 @@ class Moments(NamedTuple):
         """
         known = ~np.isnan(low + high) & (self.units > 1)
         size, more = np.where(known, ratio(self.n, self.units), 0.0), 2.0 * known
-        low, high = np.nan_to_num(low), np.nan_to_num(high)
-        return self._replace(
+        low, high = size * np.nan_to_num(low), size * np.nan_to_num(high)
+        return self.having(
             n=self.n + more * size,
-            d=self.d + size * (low + high),
-            dd=self.dd + size**2 * (low**2 + high**2),
-            dn=self.dn + size**2 * (low + high),
+            d=self.d + low + high,
+            dd=self.dd + low**2 + high**2,
+            dn=self.dn + size * (low + high),
             nn=self.nn + more * size**2,
             units=self.units + more,
             effective=self.effective + more,
         )
-
-
-class Trainings(NamedTuple):
-    """Number and variance of the trainings of two models; a fixed model has none, and no variance."""
-
-    n: Numbers
-    variance: Numbers
-    n_baseline: Numbers
-    variance_baseline: Numbers
-
-    @classmethod
-    def of(cls, rows: pl.DataFrame) -> Trainings:
-        """Return those of rows that have them, those of one model alone without a baseline's."""
-        none = np.full(len(rows), np.nan)
-        names = (*OF_TRAININGS, *(f"{BASELINE} {part}" for part in OF_TRAININGS))
-        return cls(*(as_numbers(rows[one]) if one in rows.columns else none for one in names))
-
-    def parts(self, factor: Given) -> list[tuple[Numbers, Numbers]]:
-        """Return the squared errors of the model's mean and the baseline's, times their factors, with their freedom."""
-        sides = [(self.n, self.variance, 1.0), (self.n_baseline, self.variance_baseline, factor)]
-        return [
-            (numbers(of) ** 2 * np.nan_to_num(ratio(variance, n)), n - 1.0)
-            for n, variance, of in sides
-        ]
 
 
 class Estimate(NamedTuple):
@@ -103,15 +75,12 @@ class Estimate(NamedTuple):
     differ: Numbers
 
 
-def of_mean(
-    sums: Moments,
-    factor: Given = 1.0,
-    trainings: Trainings | None = None,
-    ends: tuple[Numbers, Numbers] | None = None,
+def of_users(
+    sums: Columns, factor: Given = 1.0, ends: tuple[Numbers, Numbers] | None = None
 ) -> Estimate:
-    """Return the mean of b - factor · a over users, with the error of its units, and of trainings if these are a second sample.
+    """Return the mean of b - factor · a over users, with the error of its units.
 
-    With `ends` two more users have these values. Source: Bell and McCaffrey 2002 (clusters); Satterthwaite 1946 (two samples).
+    With `ends` two more users have these values. Source: Bell and McCaffrey 2002 (clusters).
     """
     of = sums.less(factor)
     of = of if ends is None else of.with_ends(*ends)
@@ -123,24 +92,41 @@ def of_mean(
     units = np.where(enough, of.units, np.nan)
     squared = ratio(units * rest, (units - 1.0) * of.n**2)
     freedom = np.where(enough, of.effective - 1.0, np.nan)
-    if trainings is not None:
-        squared, freedom = _together([(squared, freedom), *trainings.parts(factor)])
     return Estimate(value, np.sqrt(squared), freedom, of.n, of.differ)
 
 
-def _together(parts: list[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers]:
-    """Return the sum of squared errors, and its degrees of freedom."""
-    whole = numbers(sum(error for error, _ in parts))
-    terms = (np.where(error > 0, ratio(error**2, freedom), 0.0) for error, freedom in parts)
-    freedom = np.where(whole > 0, ratio(whole**2, numbers(sum(terms))), parts[0][1])
-    return whole, np.where(np.isnan(parts[0][0]), np.nan, freedom)
+def of_mean(
+    sums: Columns, factor: Given = 1.0, ends: tuple[Numbers, Numbers] | None = None
+) -> Estimate:
+    """Return the mean of b - factor · a over users, with the error of trainings too where these are a second sample.
+
+    A fixed model has no training, and no variance of them. Source: Satterthwaite 1946.
+    """
+    e, there = of_users(sums, factor, ends), sums.rows.columns
+    parts = []
+    for side, times in {"": numbers(1.0), f"{BASELINE} ": numbers(factor)}.items():
+        names = [f"{side}{part}" for part in OF_TRAININGS]
+        if {*names} <= {*there}:
+            n, variance = (getattr(sums, name) for name in names)
+            parts.append((times**2 * np.nan_to_num(ratio(variance, n)), n - 1.0))
+    return _with_errors(e, parts) if parts else e
 
 
 def apart(one: Estimate, other: Estimate) -> Estimate:
     """Return the difference of two means of different users. Source: Welch 1947."""
-    squared, freedom = _together([(e.error**2, e.freedom) for e in (one, other)])
     n = np.minimum(one.n, other.n)
-    return Estimate(one.value - other.value, np.sqrt(squared), freedom, n, np.full(n.shape, np.inf))
+    e = one._replace(value=one.value - other.value, n=n, differ=np.full(n.shape, np.inf))
+    return _with_errors(e, [(other.error**2, other.freedom)])
+
+
+def _with_errors(e: Estimate, others: list[tuple[Numbers, Numbers]]) -> Estimate:
+    """Return an estimate with other squared errors added to its own, and degrees of freedom of their sum."""
+    parts = [(e.error**2, e.freedom), *others]
+    whole = numbers(sum(error for error, _ in parts))
+    terms = (np.where(error > 0, ratio(error**2, freedom), 0.0) for error, freedom in parts)
+    freedom = np.where(whole > 0, ratio(whole**2, numbers(sum(terms))), e.freedom)
+    known = np.where(np.isnan(e.error), np.nan, freedom)
+    return e._replace(error=np.sqrt(whole), freedom=known)
 
 
 class Judged(NamedTuple):
@@ -168,33 +154,32 @@ def judged(
     No p value is below 2^(1 - m), with m the users who differ: of the 2^m ways in which their signs fall two are as far from 0.
     Source: Student 1908; Fisher 1935; Holm 1979; Benjamini and Hochberg 1995; Sidak 1967.
     """
-    p_value = p_two_sided(t_statistic(e.value, e.error), e.freedom)
-    p_value = np.maximum(p_value, least_p(e.differ))
+    p_value = np.maximum(p_two_sided(t_statistic(e.value, e.error), e.freedom), least_p(e.differ))
     tested = p_value if untested is None else np.where(untested, np.nan, p_value)
-    level_of_each: Given
+    level_of_each: Given = level
     if correction == "sidak":
         n = np.maximum(np.count_nonzero(~np.isnan(tested)) if tests is None else tests, 1)
-        level_of_each = numbers(level) ** ratio(1.0, n)
+        level_of_each = level ** ratio(1.0, n)
         p_adjusted = -special.expm1(n * special.log1p(-np.minimum(tested, 1.0 - 2.0**-53)))
     else:
-        level_of_each = level
         p_adjusted = tested if correction is None else adjusted(tested, method=correction)
     half = t_quantile(level_of_each, e.freedom) * e.error
     return Judged(e.value - half, e.value + half, p_value, p_adjusted)
 
 
-def wilson(e: Estimate, level: float) -> tuple[Numbers, Numbers]:
-    """Return intervals of shares, on the effective number of users p (1 - p) / error², with t's quantile.
-
-    Source: Wilson 1927.
-    """
+def users_of_share(e: Estimate) -> Numbers:
+    """Return the effective number of users p (1 - p) / error² of a share p; all users without an error."""
     spread = np.maximum(e.value * (1.0 - e.value), 0.0)
-    effective = np.where(e.error > 0, ratio(spread, e.error**2), e.n)
-    of_n = ratio(t_quantile(level, e.freedom) ** 2, effective)
+    return np.where(e.error > 0, ratio(spread, e.error**2), e.n)
+
+
+def wilson(e: Estimate, level: float) -> tuple[Numbers, Numbers]:
+    """Return intervals of shares, on their effective number of users, with t's quantile. Source: Wilson 1927."""
+    spread = np.maximum(e.value * (1.0 - e.value), 0.0)
+    of_n = ratio(t_quantile(level, e.freedom) ** 2, users_of_share(e))
     middle = ratio(e.value + of_n / 2.0, 1.0 + of_n)
     half = ratio(np.sqrt(of_n * (spread + of_n / 4.0)), 1.0 + of_n)
-    lacks = np.isnan(e.error)
-    return np.where(lacks, np.nan, middle - half), np.where(lacks, np.nan, middle + half)
+    return middle - half, middle + half
 
 
 def adjusted(p_values: Given, *, method: str) -> Numbers:
@@ -252,17 +237,14 @@ def as_numbers(column: pl.Series) -> Numbers:
     return column.cast(pl.Float64).to_numpy()
 
 
-def as_columns(found: Mapping[str, Any], columns: Mapping[str, Any]) -> pl.DataFrame:
-    """Return arrays as columns; NaN and empty words are null."""
-    return pl.DataFrame(
-        [_column(name, np.asarray(found[name]), dtype) for name, dtype in columns.items()]
+def as_columns(found: Mapping[str, Any], dtypes: Mapping[str, Any]) -> pl.DataFrame:
+    """Return arrays as columns, those that have a dtype; NaN and empty words are null."""
+    known = {name: values for name, values in found.items() if name in dtypes}
+    rows = pl.DataFrame(known, nan_to_null=True)
+    words = pl.col(pl.String)
+    return rows.with_columns(pl.when(words != "").then(words)).cast(
+        {name: dtypes[name] for name in known}
     )
-
-
-def _column(name: str, values: Any, dtype: Any) -> pl.Series:
-    if dtype == pl.String:
-        return pl.Series(name, [value or None for value in values.tolist()], dtype=dtype)
-    return pl.Series(name, values, nan_to_null=True).cast(dtype)
 
 
 def words(lacks: Mapping[str, Flags], notes: Mapping[str, Flags]) -> Any:

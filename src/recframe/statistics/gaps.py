@@ -10,7 +10,7 @@ import polars as pl
 from recframe.errors import short
 from recframe.statistics.arrays import np
 from recframe.statistics.estimates import (
-    Moments,
+    Columns,
     apart,
     as_columns,
     as_numbers,
@@ -64,7 +64,7 @@ def _between(
     groups: pl.DataFrame, ends: Mapping[str, pl.DataFrame], schema: pl.Schema, how: Segmenting
 ) -> pl.DataFrame:
     """Return the gaps between best and worst segments, with their intervals and notes."""
-    best, worst = (of_mean(Moments.of(rows)) for rows in ends.values())
+    best, worst = (of_mean(Columns(rows)) for rows in ends.values())
     gap, n_large = apart(best, worst), as_numbers(ends["best"][LARGE])
     error = np.where((best.error > 0) & (worst.error > 0), gap.error, np.nan)
     gap = gap._replace(value=np.abs(gap.value), error=error)
@@ -89,10 +89,10 @@ def _between(
         "best_value": best.value,
         "worst_value": worst.value,
         "p_value": tested.p_adjusted,
-        "note": np.array([*notes], dtype=object),
+        "note": [*notes],
         **sizes,
     }
-    return as_columns(columns, {name: schema[name] for name in columns})
+    return as_columns(columns, schema)
 
 
 def _best_first(segments: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:

@@ -19,6 +19,7 @@ from recframe.statistics.estimates import (
     p_below,
     t_quantile,
     t_statistic,
+    users_of_share,
     words,
 )
 from recframe.statistics.groups import reason_without
@@ -66,32 +67,36 @@ def states(
     gone = pl.coalesce(GONE, pl.when(pl.col("n").is_null()).then(pl.lit(NO_ROW)))
     rows = rows.with_columns(gone.alias(GONE), paired=pl.col(BASELINE).is_not_null())
     rows = rows.sort([*keys, PLACE], nulls_last=True)
-    of = Sums(rows, metrics)
+    of = Sums(rows, metrics=metrics)
     d, n, alpha = _distance(of, level), of.n_users, 1.0 - level
     few, p_value = (n > 0) & (n < min_users), _p_value(of, d, level)
     p_adjusted = adjusted(np.where(few, np.nan, p_value), method="holm")
     tests = np.count_nonzero(~np.isnan(p_adjusted))
     state, notes = _judged(of, d, few, p_adjusted <= alpha)
+    alone = (state == OPEN) & (p_value <= alpha)
     notes = {
         f"fewer than {min_users} users, so not judged": few,
-        f"significant alone, not after correcting for {tests} tests": (state == OPEN)
-        & (p_value <= alpha),
+        f"significant alone, not after correcting for {tests} tests": alone,
         **notes,
     }
+    of_value = of_mean(of.moments, 0.0)
+    lacks = {"the earlier result has no such row": of.earlier & np.isnan(of.other)}
+    both = words(lacks, notes), notes_of(of, of_value, paired=of.paired)
+    each = zip(rows[GONE], *both, strict=True)
     found = {
         "state": state,
-        "value": of_mean(of.moments, 0.0).value,
+        "value": of_value.value,
         "bound": d.bound,
         "difference": d.value,
         "difference_low": d.value - d.below,
         "difference_high": d.value + d.above,
         # on the right side there is nothing to test
-        "p_adjusted": np.where(of.arrays["sign"] * d.value < 0, p_adjusted, np.nan),
+        "p_adjusted": np.where(of.sign * d.value < 0, p_adjusted, np.nan),
         "n_users": np.nan_to_num(n),
-        "note": _told(of, notes),
+        # why it is missing, or else on the test and on the value's interval
+        "note": [gone or "; ".join(filter(None, told)) for gone, *told in each],
     }
-    made = as_columns(found, {name: COLUMNS[name] for name in found})
-    return rows.select(*keys, "metric", "requirement").hstack(made)
+    return rows.select(*keys, "metric", "requirement").hstack(as_columns(found, COLUMNS))
 
 
 def _distance(of: Sums, level: float) -> Distance:
@@ -99,28 +104,23 @@ def _distance(of: Sums, level: float) -> Distance:
 
     The ends of an earlier value's interval are put in as if of other users. Source: Newcombe 1998.
     """
-    at, earlier, pairs = of.arrays, of.flags["earlier"], of.flags["paired"]
-    sign, share, other = at["sign"], at["bound"], at["other"]
-    factor = np.where(pairs, share, 0.0)
+    sign, share, other = of.sign, of.bound, of.other
+    factor = np.where(of.paired, share, 0.0)
     e = of_mean(of.moments, factor)
     half, (low, high) = t_quantile(level, e.freedom) * e.error, interval(e, of, level)
-    kinds = [pairs, earlier]
-    bound = share * np.select(kinds, [ratio(at["a"], at["n"]), other], 1.0)
-    beyond = np.where(pairs, 0.0, bound)
-    of_then = [
-        np.where(earlier, share * part, 0.0)
-        for part in (at["other_high"] - other, other - at["other_low"])
-    ]
-    own = (np.where(pairs, half, part) for part in (e.value - low, high - e.value))
-    below, above = map(np.hypot, own, of_then)
+    bound = share * np.select([of.paired, of.earlier], [ratio(of.a, of.n), other], 1.0)
+    beyond = np.where(of.paired, 0.0, bound)
+    then = of.other_high - other, other - of.other_low
+    above_then, below_then = np.where(of.earlier, share * np.array(then), 0.0)
+    below = np.hypot(np.where(of.paired, half, e.value - low), above_then)
+    above = np.hypot(np.where(of.paired, half, high - e.value), below_then)
     # of sums, or of a value that was stored with few decimals
-    rounding = np.fmax(ROUNDING * np.maximum(1.0, np.abs(bound)), 0.5 * at["unit"] * share)
+    rounding = np.fmax(ROUNDING * np.maximum(1.0, np.abs(bound)), 0.5 * of.unit * share)
     value = np.where(np.abs(e.value - beyond) <= rounding, 0.0, e.value - beyond)
-    ends = at["least"] - factor * at["most"], at["most"] - factor * at["least"]
-    more = of_mean(of.moments, factor, ends=ends)
+    more = of_mean(of.moments, factor, of.ends(factor))
     half = t_quantile(level, more.freedom) * more.error
     worst = sign * value - np.where(sign > 0, below, above)
-    wider = np.hypot(half, np.where(sign > 0, *of_then))
+    wider = np.hypot(half, np.where(sign > 0, above_then, below_then))
     return Distance(bound, value, below, above, e, worst, sign * (more.value - beyond) - wider)
 
 
@@ -131,48 +131,36 @@ def _p_value(of: Sums, d: Distance, level: float) -> Numbers:
     m the units that may be on the wrong side: where equal values meet the bound, as those of a model that may lose 1 %, those
     that differ.
     """
-    at, flags, moments, e = of.arrays, of.flags, of.moments, d.mean
-    freedom = np.fmin(e.freedom, np.where(flags["earlier"], at["other_n"] - 1.0, np.nan))
+    e, units = d.mean, of.moments
+    freedom = np.fmin(e.freedom, np.where(of.earlier, of.other_n - 1.0, np.nan))
     of_ends = ratio(np.where(d.value < 0, d.above, d.below), t_quantile(level, freedom))
-    users = np.where(e.error > 0, ratio(e.value * (1.0 - e.value), e.error**2), e.n)
-    of_share = np.sqrt(np.maximum(ratio(d.bound * (1.0 - d.bound), users), 0.0))
-    kinds = [flags["earlier"], flags["share"] & ~flags["paired"]]
-    error = np.select(kinds, [of_ends, of_share], e.error)
-    meet = flags["paired"] & (at["sign"] * (1.0 - at["bound"]) >= 0)
-    p_value = 2.0 * p_below(at["sign"] * t_statistic(d.value, error), freedom)
-    least = least_p(np.where(meet, moments.differ, moments.effective))
+    of_share = np.sqrt(np.maximum(ratio(d.bound * (1.0 - d.bound), users_of_share(e)), 0.0))
+    error = np.select([of.earlier, of.share & ~of.paired], [of_ends, of_share], e.error)
+    meet = of.paired & (of.sign * (1.0 - of.bound) >= 0)
+    p_value = 2.0 * p_below(of.sign * t_statistic(d.value, error), freedom)
+    least = least_p(np.where(meet, units.differ, units.effective))
     return np.maximum(np.minimum(p_value, 1.0), least)
 
 
 def _judged(of: Sums, d: Distance, few: Flags, shown: Flags) -> tuple[Labels, dict[str, Flags]]:
     """Return the state of each row, and notes on it; `shown` says whether the p value for all rows is small."""
-    flags, pairs, n = of.flags, of.flags["paired"], of.n_users
-    each, unpaired = flags["of_each"], np.where(pairs, of.arrays["unpaired"], 0.0)
+    n, each, unpaired = of.n_users, of.of_each, np.where(of.paired, of.unpaired, 0.0)
     selected = each & are_selected(n, unpaired)
-    without = [at for at, metric in of.metrics.items() if reason_without(metric)]
-    by_value = np.isin(of.arrays[PLACE], without) & ~np.isnan(d.value)
+    without = of.of_metrics(lambda metric: reason_without(metric) is not None)
+    by_value = without & ~np.isnan(d.value)
     # all users have one value, and no end of the metric says what others could have
-    constant = ~np.isfinite(of.ranges).all(axis=0) & (d.mean.error == 0) & each
+    has_ends = of.of_metrics(lambda metric: np.isfinite(metric.range).all())
+    constant = ~has_ends & (d.mean.error == 0) & each
     known, alone = ~constant | (n >= FEW), d.worst >= 0
     sure = known & (~each | constant | (d.worst_of_more >= 0))
-    fails = (of.arrays["sign"] * d.value < 0) & (by_value | (known & shown))
+    fails = (of.sign * d.value < 0) & (by_value | (known & shown))
     cases = [of.rows[GONE].is_not_null(), few | selected, fails, by_value | (alone & sure)]
     state = np.select(cases, [MISSING, OPEN, FAILS, HOLDS], OPEN)
     is_open = state == OPEN
+    hard = "compared with an interval as if of other users, so hard to show"
     return state, {
         "judged by its value alone": by_value,
         **of_unpaired(n, unpaired, selected),
-        "compared with an interval as if of other users, so hard to show": is_open
-        & flags["earlier"],
+        hard: is_open & of.earlier,
         "two more users could change it": is_open & alone & ~few & ~sure,
     }
-
-
-def _told(of: Sums, notes: Mapping[str, Flags]) -> list[str]:
-    """Return the note of each row: why it is missing, or else on the test and on the value's interval."""
-    lacks = {
-        "the earlier result has no such row": of.flags["earlier"] & np.isnan(of.arrays["other"])
-    }
-    of_value = notes_of(of, of_mean(of.moments, 0.0), paired=of.flags["paired"])
-    each = zip(of.rows[GONE], words(lacks, notes), of_value, strict=True)
-    return [gone or "; ".join(filter(None, both)) for gone, *both in each]

@@ -32,10 +32,10 @@ class Power:
 
 def powered(rows: pl.DataFrame, metrics: Mapping[int, Metric[...]], how: Power) -> pl.DataFrame:
     """Return the power analysis of differences between models, of each row of sums of pairs."""
-    of = Sums(rows, metrics)
+    of = Sums(rows, metrics=metrics)
     e, n = of_mean(of.moments), of.n_users
     # that of as many independent users
-    std, value = e.error * np.sqrt(n), ratio(of.arrays["a"], of.arrays["n"])
+    std, value = e.error * np.sqrt(n), ratio(of.a, of.n)
     detectable = detectable_difference(n, np.where(std > 0, std, np.nan), level=how.level)
     needed = users_needed(how.wanted * np.abs(value), std, level=how.level)
     lacks = {
@@ -56,7 +56,7 @@ def powered(rows: pl.DataFrame, metrics: Mapping[int, Metric[...]], how: Power) 
         "n_users": n,
         "note": words(lacks, {}),
     }
-    return as_columns(found, {name: COLUMNS[name] for name in found})
+    return as_columns(found, COLUMNS)
 
 
 _HALVINGS = 64

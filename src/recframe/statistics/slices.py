@@ -8,8 +8,8 @@ import polars as pl
 
 from recframe.statistics.arrays import np, ratio
 from recframe.statistics.estimates import (
+    Columns,
     Estimate,
-    Moments,
     apart,
     as_columns,
     judged,
@@ -31,7 +31,7 @@ def slices(
     have a small variance by chance, and would be found lower.
     """
     rows = pl.concat([_crossed(cells, columns, how) for columns in crossed])
-    each = [of_mean(Moments.of(one)) for one in (rows, _of(rows, REST), _of(rows, ALL))]
+    each = [of_mean(Columns(one)) for one in (rows, _of(rows, REST), _of(rows, ALL))]
     own, rest = (_at_least(one, each[-1]) for one in each[:-1])
     e = apart(own, rest)
     tested = judged(e, level=how.level, correction="sidak")
