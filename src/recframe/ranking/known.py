@@ -23,8 +23,8 @@ from recframe.frames.rows.integer_ids import (
 from recframe.frames.rows.integer_keys import (
     HASH,
     SMALL_INTEGERS,
+    are_small_integers,
     fits_31_bits,
-    fits_64_bits,
     joined_as_numbers,
     ranges_in_one_number,
     sorted_as_numbers,
@@ -224,7 +224,7 @@ def _in_order(rows: pl.DataFrame, keys: list[str]) -> pl.LazyFrame | None:
 
     NOTE: lists that stand row by row are summed up in a third of the time of scattered ones, and this sort takes less.
     """
-    if not fits_64_bits(rows[keys[0]], rows["gain"]):
+    if not are_small_integers(rows["gain"]):
         return None
     whole = rows.select(*keys[:-1], GAIN.cast(pl.Int64))
     if ranges_in_one_number(whole, keys) is None:
