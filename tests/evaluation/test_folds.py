@@ -208,7 +208,7 @@ def test_tidy_results_and_supports_are_of_fold_and_user() -> None:
         (
             "truth",
             pl.col("fold").cast(pl.String),
-            "'fold' of the frame truth= is String; folds are whole numbers",
+            "'fold' of the frame truth= is String; a fold is a whole number",
         ),
     ],
 )

@@ -425,7 +425,7 @@ def _laid(
         if name in given:
             checks.append(_repeated_key(frames[name], name, sides[name].context.names[role]))
     if context.folds is not None:
-        checks.append(_unknown_fold(given, lists, sides, context.folds))
+        checks.append(_unknown_fold(lists, sides["recommendations"], context.folds))
     if isinstance(context.reference, str):
         frames["reference"] = context.reference
         checks.append(_unknown_reference(lists, context, sides["recommendations"].kind.all_users))
@@ -489,17 +489,10 @@ def _repeated_key(frame: pl.LazyFrame, name: str, column: str) -> pl.LazyFrame:
     return keys.select(check=fails_whole_if(key.n_unique() < pl.len(), message))
 
 
-def _unknown_fold(
-    given: Mapping[str, Taken], lists: pl.LazyFrame, sides: Mapping[str, Side], folds: Folds
-) -> pl.LazyFrame:
+def _unknown_fold(lists: pl.LazyFrame, side: Side, folds: Folds) -> pl.LazyFrame:
     """Return a frame of one row that fails when the plan runs, if a row of the lists is of none of the folds."""
-    for name, rows in given.items():
-        dtype = rows.collect_schema().get(FOLD)
-        if dtype is not None and not dtype.is_integer():
-            msg = f"column {folds.column!r} of {sides[name].title} is {dtype}; folds are whole numbers, as a split's own are"
-            raise ColumnError(msg)
     message = (
-        f"column {folds.column!r} of {FrameOf('recommendations')} has a value that is none of the folds, which are "
+        f"column {folds.column!r} of {side.title} has a value that is none of the folds, which are "
         f"{', '.join(map(str, folds.numbers))}"
     )
     wrong = ~pl.col(FOLD).is_in(folds.numbers, nulls_equal=True)

@@ -226,13 +226,14 @@ _WITHOUT_FRAMES: Callable[[Context], tuple[object, ...]] = operator.attrgetter(
 
 def _check_roles(context: Context) -> None:
     """Reject a column with two roles, one of them that of an id."""
-    ids = {"user", "item"}
     roles = [role for role in ROLES if role != "propensity"]  # whose dtype says more
-    named = [role for role in roles if role in ids or isinstance(getattr(context, role), str)]
+    named = [
+        one for one in roles if one in {"user", "item"} or isinstance(getattr(context, one), str)
+    ]
     for first, second in combinations(named, 2):
-        of_ids = {first, second} & {*ids, "model", "training"}
         is_same = context.names[first] == context.names[second]
-        if is_same and (of_ids or {first, second} == {"rank", "score"}):
+        # a rank, or a score, may be a relevance as well
+        if is_same and {first, second} - {"rank", "score"} != {"relevance"}:
             msg = f"column {context.names[first]!r} has two roles, {first}= and {second}=; name a column for each"
             raise RecframeError(msg)
 

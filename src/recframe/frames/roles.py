@@ -48,6 +48,7 @@ NUMBERS = {
     "relevance": "a number or Boolean",
     "propensity": "a number above 0",
     "weight": "a number from 0 up",
+    FOLD: "a whole number",
 }
 """The roles of numbers, and the numbers that they take."""
 PARSED = "parse it first: pl.col({0!r}).str.to_datetime() in Polars, pd.to_datetime(frame[{0!r}]) in pandas"
@@ -100,15 +101,13 @@ class Side:
 
         NOTE: rows of learning to rank have none. Models that are compared on one truth are told apart by ids of items.
         """
-        names, columns, bound = self.context.names, self.columns, self.context
-        if names["item"] in columns or bound.item is not None or bound.model is not None:
+        names, bound = self.context.names, self.context
+        others = (bound.item, bound.model, bound.truth, bound.items, bound.train, bound.reference)
+        if names["item"] in self.columns or any(other is not None for other in others):
             return False
-        others = (bound.truth, bound.items, bound.train, bound.reference)
-        if any(other is not None for other in others):
+        if not (self.has("user") and self.has("relevance")):
             return False
-        if names["user"] not in columns or names["relevance"] not in columns:
-            return False
-        return not suggestion("item", columns) and not self.index_hint("item")
+        return not suggestion("item", self.columns) and not self.index_hint("item")
 
     def root(self, name: str) -> str | None:
         """Return the column that an expression means by a name, that of a role or one of this name; None without one."""
@@ -143,8 +142,8 @@ class Side:
             return "A split of several folds needs to know of each row which fold it is of"
         of_models = self.context.truth is None and self.context.model is not None
         if role == "item" and of_models and not suggestion("item", self.columns):
-            told = "Models are compared by item ids of one truth; name their column"
-            return f"{told}: {bind(item=NAMED)}"
+            needs = "Models are compared by item ids of one truth; name their column"
+            return f"{needs}: {bind(item=NAMED)}"
         alone = f", or of this frame alone: {self.option}=rf.frame({self.option}, {role}={NAMED})"
         of_this = str(Either(alone)) if self.option else ""
         return f"Name the column of the {role}: {bind(**{role: NAMED})}{of_this}"

@@ -61,7 +61,7 @@ def ask(questions: list[pl.LazyFrame]) -> list[pl.DataFrame]:
 
 def hashed(frame: pl.DataFrame, n: int) -> pl.DataFrame:
     """Rows with the hash of their pair at hand, one of n: of few, other pairs share it."""
-    number = key_hash([pl.col("user"), pl.col("item")], frame.schema)
+    number = key_hash(["user", "item"], frame.schema)
     return frame.with_columns(number.cast(pl.Int128).abs().mod(n).cast(pl.UInt64).alias(HASH))
 
 

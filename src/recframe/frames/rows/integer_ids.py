@@ -108,11 +108,10 @@ def n_numbers_of_codes(rows: Sequence[pl.DataFrame], n_numbers: int, n_codes: in
 def _n_of_pairs(rows: Sequence[pl.DataFrame], n_codes: int) -> pl.Series:
     """Count distinct pairs of a number and a code, packed into one integer."""
     pairs = pl.concat(row.select(pair=NUMBER.cast(pl.Int64) * n_codes + CODE) for row in rows)
-    found = pairs.unique().select(code=(pl.col("pair") % n_codes).cast(pl.UInt32))
-    codes = pl.int_range(n_codes, dtype=pl.UInt32, eager=True).alias("code").to_frame()
-    n = found.group_by("code").agg(n=pl.len())
-    counts = codes.join(n, on="code", how="left", maintain_order="left")["n"]
-    return counts.fill_null(0).cast(pl.Int64)
+    codes = pairs.unique().to_series() % n_codes
+    every = pl.int_range(n_codes, eager=True)  # so that each code has a count, one too many
+    counts = pl.concat([every, codes]).rename("code").value_counts().sort("code")["count"]
+    return counts.cast(pl.Int64) - 1
 
 
 SPARE = 4

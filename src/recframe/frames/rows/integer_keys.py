@@ -43,12 +43,10 @@ def ends_of(ids: pl.Series) -> tuple[int, int] | None:
     return None if lowest is None else (lowest, highest)
 
 
-def fits_64_bits(key: pl.Series, gain: pl.Series) -> bool:
-    """Return whether all numbers of lists lie in [0, 2^31) and all gains are whole numbers below 2^32."""
-    ends, most = ends_of(key), gain.max()
-    whole = gain.dtype.is_integer() or bool((gain == gain.floor()).all())
-    is_narrow = ends is not None and ends[0] >= 0 and ends[1] < 2**31
-    return whole and is_narrow and bool(most < 2**32)  # type: ignore[operator]  # gains are numbers
+def are_small_integers(numbers: pl.Series) -> bool:
+    """Return whether all numbers, at least one, are whole and below 2^32."""
+    whole = numbers.dtype.is_integer() or bool((numbers == numbers.floor()).all())
+    return whole and bool((numbers < 2**32).all()) and len(numbers) > 0
 
 
 def fits_31_bits(rows: pl.DataFrame, keys: Sequence[str]) -> bool:
@@ -58,7 +56,7 @@ def fits_31_bits(rows: pl.DataFrame, keys: Sequence[str]) -> bool:
 
 
 def packed(keys: Sequence[str]) -> pl.Expr:
-    """Return two narrow keys packed into one integer."""
+    """Return two keys packed into one integer, which is one pair's alone where both are narrow."""
     upper, lower = (pl.col(key).cast(pl.Int64) for key in keys)
     return upper * 2**32 + lower
 
@@ -101,7 +99,7 @@ def with_hash(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     schema = rows.collect_schema()
     if HASH in schema:
         return rows
-    return rows.with_columns(key_hash([pl.col(key) for key in keys], schema).alias(HASH))
+    return rows.with_columns(key_hash(keys, schema).alias(HASH))
 
 
 def ranges_in_one_number(rows: pl.DataFrame, keys: Sequence[str]) -> list[int] | None:
@@ -127,8 +125,8 @@ def sorted_as_numbers(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
     return found.select(reversed(parts))
 
 
-def key_hash(keys: Sequence[pl.Expr], schema: Mapping[str, pl.DataType]) -> pl.Expr:
+def key_hash(keys: Sequence[str], schema: Mapping[str, pl.DataType]) -> pl.Expr:
     """Return the hash of a row's keys; collisions are rare."""
-    if len(keys) == 2 and all(schema[key.meta.output_name()] in SMALL_INTEGERS for key in keys):  # noqa: PLR2004  a pair
-        return keys[0].cast(pl.Int64) * 2**32 + keys[1].cast(pl.Int64)
-    return reduce(xor, (key.hash(seed) for seed, key in enumerate(keys)))
+    if len(keys) == 2 and SMALL_INTEGERS.issuperset(schema[key] for key in keys):  # noqa: PLR2004  a pair
+        return packed(keys)
+    return reduce(xor, (pl.col(key).hash(seed) for seed, key in enumerate(keys)))

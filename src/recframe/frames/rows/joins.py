@@ -75,7 +75,7 @@ def alike_as_one(
     """
     if few or IS_POLARS_1:  # which takes all columns of all rows from a file into a cache
         return rows.group_by(keys).agg(values)
-    rows = rows.with_columns(key_hash([*map(pl.col, keys)], schema).alias("number")).cache()
+    rows = rows.with_columns(key_hash(keys, schema).alias("number")).cache()
     number = pl.col("number")
     again = repeated(rows, number).unique().cache()
     alike = rows.join(again, on="number", how="semi").group_by(keys).agg(values)

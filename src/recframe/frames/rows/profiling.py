@@ -63,10 +63,9 @@ def constant_of(key: Id, rows: pl.DataFrame) -> pl.DataFrame | None:
         return None
     n_runs = rows.select(changes(key).sum()).item()
     if n_runs <= len(rows) // 2:
-        changed = rows.select(pl.any_horizontal(*map(changes, rows.columns)).arg_true())
-        if len(changed) > n_runs:
+        found = rows.filter(pl.any_horizontal(map(changes, rows.columns)))
+        if len(found) > n_runs:
             return None
-        found = rows[changed.to_series()]
         return found if found[key].is_sorted() else _once(found.unique(), key)
     numbers = whole_numbers(rows[key])
     places = None if numbers is None else a_row_of_each(numbers, _ROOM * len(rows))
@@ -158,9 +157,7 @@ def merged(
     alone, once = rows.filter(~again), ask([items])[0].select(rows.columns)
     if not rows[keys[0]].flags["SORTED_ASC"]:
         return pl.concat([alone, once])
-    if len(keys) > 1:
-        return pl.concat([alone, once]).sort(keys, maintain_order=True)
-    return alone.merge_sorted(once.sort(keys), key=keys[0])
+    return pl.concat([alone, once]).sort(keys, maintain_order=True)
 
 
 def _repeating(rows: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.Expr, pl.LazyFrame]:
@@ -169,7 +166,7 @@ def _repeating(rows: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.Expr, pl.Laz
         item = pl.col(HASH if HASH in rows.schema else "item")
         lists = rows.lazy().group_by(keys).agg(twice=item.n_unique() < pl.len())
         return pl.col(keys[0]), lists.filter(pl.col("twice")).select(keys)
-    pair = [pl.col(key) for key in distinct_names(*keys, "item")]
+    pair = distinct_names(*keys, "item")
     number = pl.col(HASH) if HASH in rows.schema else key_hash(pair, rows.schema)
     return number, repeated(rows.lazy(), number)
 
