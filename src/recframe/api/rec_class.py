@@ -26,6 +26,7 @@ from recframe.audit.data import Data
 from recframe.errors import RecframeError
 from recframe.evaluation import evaluation, trainings
 from recframe.evaluation.plan import Run
+from recframe.evaluation.required_columns import Convention
 from recframe.evaluation.segments import SUPPORT, n_keys
 from recframe.frames.by_expressions import Made
 from recframe.frames.inputs import Inputs, read
@@ -395,7 +396,7 @@ class Rec(Methods[F], Answers[F]):
         names = self._segments(by)
         return read(self._frame, own, names, labelled=True, clashes=clashes), clashes
 
-    def _evaluated(self, inputs: Inputs, asked: Sequence[evaluation.Convention]) -> pl.LazyFrame:
+    def _evaluated(self, inputs: Inputs, asked: Sequence[Convention]) -> pl.LazyFrame:
         return evaluation.evaluate(under_profile.at_home(inputs), asked, self._run())
 
     def _run(self) -> Run:
