@@ -14,9 +14,8 @@ from recframe.api import argument_errors
 from recframe.api.rec_class import Rec
 from recframe.engines.scans import Scans
 from recframe.errors import NeedsAllUsersError, RecframeError, silent
-from recframe.evaluation.evaluation import Convention
 from recframe.evaluation.plan import WHOLE, Part, Plan, Step, sums_at
-from recframe.evaluation.required_columns import LISTED, needs_of
+from recframe.evaluation.required_columns import LISTED, Convention, needs_of
 from recframe.frames.collecting import stream, stream_all
 from recframe.frames.hints import Given
 from recframe.frames.kinds.engine import Engine, Frames, Routed, columns_of

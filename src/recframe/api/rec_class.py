@@ -27,6 +27,7 @@ from recframe.audit.data import Data
 from recframe.errors import CallError, RecframeError, shown
 from recframe.evaluation import evaluation, trainings
 from recframe.evaluation.plan import Run
+from recframe.evaluation.required_columns import Convention
 from recframe.evaluation.segments import SUPPORT, n_keys
 from recframe.frames.inputs import Inputs, read
 from recframe.frames.kinds.kind import Kind, kind_for, with_results_of_polars
@@ -455,7 +456,7 @@ class Rec(Methods[F], Answers[F]):
         names = argument_errors.names(by, self._context.by)
         return read(self._frame, own, names, labelled=True, clashes=clashes), clashes
 
-    def _evaluated(self, inputs: Inputs, asked: Sequence[evaluation.Convention]) -> pl.LazyFrame:
+    def _evaluated(self, inputs: Inputs, asked: Sequence[Convention]) -> pl.LazyFrame:
         return evaluation.evaluate(under_profile.at_home(inputs), asked, self._run())
 
     def _run(self) -> Run:

@@ -17,9 +17,9 @@ from recframe.audit.data import Data, OfCall
 from recframe.audit.report import tell
 from recframe.errors import CallError, ColumnError, RecframeError
 from recframe.evaluation import evaluation
-from recframe.evaluation.evaluation import Convention, one_of_each
+from recframe.evaluation.evaluation import one_of_each
 from recframe.evaluation.plan import Made, Run, planned
-from recframe.evaluation.required_columns import is_of_segment, needs_of
+from recframe.evaluation.required_columns import Convention, is_of_segment, needs_of
 from recframe.evaluation.segments import SPREAD, SUPPORT, keys_of, name_beside, support_of
 from recframe.evaluation.trainings import TRAINING
 from recframe.evaluation.user_values import WITH_LIST

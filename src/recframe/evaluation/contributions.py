@@ -8,21 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 
 import polars as pl
 
 from recframe.evaluation import folds, metrics_of_lists, trainings
 from recframe.evaluation.evaluation import (
-    Convention,
     by_policies,
     check_parts_of_truth,
     of_each_training,
     of_the_plan,
 )
 from recframe.evaluation.plan import Run
-from recframe.evaluation.required_columns import is_of_segment
+from recframe.evaluation.required_columns import Convention, is_of_segment
 from recframe.evaluation.segments import described, keys_of
 from recframe.evaluation.user_values import n_users_of_segments, names_of, values_of_users
 from recframe.frames.inputs import Inputs
@@ -90,8 +89,9 @@ def contributions(
     """
     if inputs.training:
         each = of_each_training(conventions)
-        plans_of_each = contributions(trainings.apart(inputs), each, run)
-        return [_over_trainings(parts, inputs) for parts in plans_of_each]
+        averaged = partial(_averaged, inputs=inputs)
+        plans = contributions(trainings.apart(inputs), each, run)
+        return [[*map(averaged, parts)] for parts in plans]
     if inputs.folds is not None:
         return _over_folds(inputs, conventions, run)
     check_parts_of_truth(inputs, conventions)
@@ -117,22 +117,16 @@ def _over_folds(
     return [list(chain.from_iterable(plan)) for plan in plans]
 
 
-def _over_trainings(parts: Sequence[Contributions], inputs: Inputs) -> list[Contributions]:
+def _averaged(one: Contributions, inputs: Inputs) -> Contributions:
     """Return the means of what users contribute to the trainings of each model."""
-    return [_averaged(part, trainings.Averaged(inputs, part.judged)) for part in parts]
-
-
-def _averaged(one: Contributions, of: trainings.Averaged) -> Contributions:
-    empty = one.empty if one.counts_absent else None
-    rows = of.rows(one.rows, one.judged.list_keys, one.names, empty)
-    known = None if one.known is None else trainings.told_apart(one.known, of.inputs)
-    has_models = bool(of.inputs.model)
+    judged, known = one.judged, one.known
+    models = known if known is None else trainings.told_apart(known, inputs)
     return replace(
         one,
-        rows=rows,
-        judged=of.judgement,
-        keys=of.kept(one.keys),
-        known=known.select("model").unique() if known is not None and has_models else None,
+        rows=trainings.values_of_models(one.rows, one.empty, one.names, judged, inputs),
+        judged=trainings.of_models(judged, inputs),
+        keys=[key for key in one.keys if key != "model" or inputs.model],
+        known=models.select("model").unique() if models is not None and inputs.model else None,
     )
 
 

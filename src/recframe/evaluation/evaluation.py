@@ -1,10 +1,9 @@
-"""Evaluation of metrics: means over users, and several plans combined into one result."""
+"""Evaluation of metrics: means over users, several plans as one result."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
 import polars as pl
 
@@ -12,7 +11,7 @@ from recframe.errors import ColumnError, RecframeError, without_order
 from recframe.evaluation import folds, metrics_of_lists, trainings
 from recframe.evaluation.metrics_of_lists import Lists
 from recframe.evaluation.plan import Run
-from recframe.evaluation.required_columns import Needs, needs_of
+from recframe.evaluation.required_columns import Convention
 from recframe.evaluation.segments import (
     SQUARE,
     TOTAL,
@@ -38,7 +37,7 @@ from recframe.frames.inputs import Inputs
 from recframe.frames.options import DEFAULTS, FOLD, Context
 from recframe.frames.rows import joins
 from recframe.frames.rows.joins import ExactSums
-from recframe.metrics.language.definition import Metric, Over
+from recframe.metrics.language.definition import Metric
 from recframe.ranking import known
 from recframe.ranking.data_checks import after_checks
 from recframe.ranking.judged import Judged, judge
@@ -50,36 +49,14 @@ By = dict[str, str]
 """Own names of key columns, by their names inside the plan."""
 
 
-@dataclass(frozen=True)
-class Convention:
-    """Metric with its full context; its string form names the column."""
-
-    context: Context
-    metric: Metric[...]
-
-    @cached_property
-    def needs(self) -> Needs:
-        """The columns and facts that the metric needs."""
-        return needs_of(self.metric)
-
-    @property
-    def over(self) -> Over:
-        """The units that the metric runs over: users or lists."""
-        return self.needs.over
-
-    @property
-    def of_users(self) -> tuple[Context, Sequence[Metric[...]]]:
-        """The metrics whose means over users make this one, with their context."""
-        return self.context, self.needs.means or (self.metric,)
-
-    def check(self, inputs: Inputs) -> None:
-        """Reject a metric over users without a side frame that it needs, or with an order of ties that it has none of."""
-        metric, needs = self.metric, self.needs
-        if needs.facts or inputs.known.rows_are_items:
-            check_needs(inputs, metric, needs.facts)
-        if needs.means and (ties := of_the_plan(self.context, inputs).ties) == "expected":
-            reason = "it is computed from several means, whose errors are correlated"
-            raise without_order(str(metric), ties, reason)
+def _check(one: Convention, inputs: Inputs) -> None:
+    """Reject a metric over users that lacks a side frame, or that has no error under ties of scores."""
+    metric, needs = one.metric, one.needs
+    if needs.facts or inputs.known.rows_are_items:
+        check_needs(inputs, metric, needs.facts)
+    if needs.means and (ties := of_the_plan(one.context, inputs).ties) == "expected":
+        reason = "it is computed from several means, whose errors are correlated"
+        raise without_order(str(metric), ties, reason)
 
 
 def evaluate(
@@ -101,26 +78,21 @@ def evaluate(
             inputs = described(inputs, run.ask)
     if inputs.folds is not None:
         return _over_folds(inputs, conventions, run, beside)
-    listed, is_plain = [], True
+    listed, plans, is_plain = [], [], True
     for convention in conventions:
-        if convention.over == "lists":
+        if convention.needs.over == "lists":
             listed.append(convention)
         else:
-            convention.check(inputs)
+            _check(convention, inputs)
             is_plain &= not convention.needs.means and convention.context.decimals is None
     lists = _of_lists(inputs, listed, run, beside) if listed else None
-    plans = [
-        _of_users(under, metrics, run, beside)
-        for under, metrics in _plans_of_users(inputs, conventions)
-    ]
+    for under, metrics in _plans_of_users(inputs, conventions):
+        plans.append(_of_users(under, metrics, run, beside))
     if is_plain and lists is None and len(plans) == 1:
         return plans[0]
     columns: dict[str, pl.Expr] = {}
     for convention in conventions:
-        if lists is not None and convention.over == "lists":
-            columns |= _from_lists(convention, lists, beside)
-        else:
-            columns |= _from_users(convention, beside)
+        columns |= _columns(convention, lists, beside)
     return _joined(plans, columns, inputs, lists)
 
 
@@ -128,8 +100,10 @@ def _plans_of_users(
     inputs: Inputs, conventions: Sequence[Convention]
 ) -> list[tuple[Inputs, list[Metric[...]]]]:
     """Return the metrics over users that share a plan, with its inputs; the first plan's are the users that count."""
-    of_users = [convention.of_users for convention in conventions if convention.over == "users"]
-    home, *others = by_policies(inputs, [(inputs.context, ()), *of_users])
+    stated: list[tuple[Context, Sequence[Metric[...]]]] = [(inputs.context, ())]
+    for convention in conventions:
+        stated += [convention.of_users] * (convention.needs.over == "users")
+    home, *others = by_policies(inputs, stated)
     return [home, *others] if home[1] or not others else others
 
 
@@ -158,8 +132,8 @@ def _over_folds(
     columns = {name: pl.col(name).fill_null(0) for name in ("n_users", "n_lists") if name in there}
     for convention in conventions:
         if convention.over == "users":
-            convention.check(inputs)
-        columns |= _from_users(convention, beside)
+            _check(convention, inputs)
+        columns |= _columns(convention, None, beside)
     pooled = pooled.sort(keys, nulls_last=True) if keys else pooled
     return pooled.select(
         *(pl.col(key).alias(name) for key, name in zip(keys, names.values(), strict=True)),
@@ -189,21 +163,15 @@ def _over_trainings(
 ) -> pl.LazyFrame:
     """Return the means over the trainings of each model, or where these are `by` columns the values of each."""
     each = values_of_trainings(inputs, conventions, run, beside)
-    decimals = {str(convention.metric): convention.context.decimals for convention in conventions}
-    return trainings.means(
-        each, inputs, [convention.metric for convention in conventions], decimals
-    )
+    means = trainings.means(each, inputs, [convention.metric for convention in conventions])
+    return means.with_columns(_rounded(pl.col(str(one.metric)), one) for one in conventions)
 
 
 def values_of_trainings(
     inputs: Inputs, conventions: Sequence[Convention], run: Run, beside: Sequence[str] = ()
 ) -> pl.LazyFrame:
     """Evaluate each training as a model of its own, without rounding."""
-    plain = [
-        replace(convention, context=convention.context.having(decimals=None))
-        for convention in conventions
-    ]
-    return evaluate(trainings.apart(inputs), of_each_training(plain), run, beside)
+    return evaluate(trainings.apart(inputs), of_each_training(conventions), run, beside)
 
 
 def of_each_training(conventions: Sequence[Convention]) -> list[Convention]:
@@ -214,16 +182,12 @@ def of_each_training(conventions: Sequence[Convention]) -> list[Convention]:
     ]
 
 
-def _from_lists(one: Convention, lists: Lists, beside: Sequence[str]) -> dict[str, pl.Expr]:
-    """Return the columns of a list metric, from its sums."""
-    name = str(one.metric)
-    found = {name: _rounded(lists.values[name], one)}
-    return found | columns_beside(one.metric, beside, lists.beside.get(name, {}))
-
-
-def _from_users(one: Convention, beside: Sequence[str]) -> dict[str, pl.Expr]:
-    """Return the columns of a user metric, from means."""
+def _columns(one: Convention, lists: Lists | None, beside: Sequence[str]) -> dict[str, pl.Expr]:
+    """Return the columns of a metric, from the sums of lists where it runs over these, else from means over users."""
     metric, needs, name = one.metric, one.needs, str(one.metric)
+    if lists is not None and needs.over == "lists":
+        found = {name: _rounded(lists.values[name], one)}
+        return found | columns_beside(metric, beside, lists.beside.get(name, {}))
     if not needs.means:
         names = [name_beside(part, metric) for part in beside]
         found = {name: _rounded(pl.col(name), one)}
@@ -354,7 +318,7 @@ def _of_users(
         support = n_users_of_segments(judged, keys)
         support = after_checks(support, judged, "n_users", pl.Int64, steep=False)
         sums = support.select(*keys, "n_users", n_present=pl.lit(0, dtype=pl.Int64))
-    sums = run.added([sums], keys, [f"empty {name}" for name in names])
+    sums = run.added([sums], keys, [*map("empty {}".format, names)])
     return _means(judged, by, sums, dict(zip(names, metrics, strict=True)), beside, exact)
 
 
@@ -385,11 +349,12 @@ def _means(
     sums = sums.with_columns(_with_absent([*metrics], exact, spreads=SQUARE in beside))
     columns = {"n_users": n_present if skips else n_users}
     for name, metric in metrics.items():
-        parts = {part: pl.col(f"{word} {name}") for part, word in PARTS.items()}
-        columns[str(metric)] = pl.when(parts[N] > 0).then(parts[TOTAL] / parts[N])
-        columns |= columns_beside(metric, beside, parts) if beside else {}
-    parts_of_rows = [key for key in by if key != "model"]
-    if skips and parts_of_rows:
+        count = pl.col(f"count {name}")
+        columns[str(metric)] = pl.when(count > 0).then(pl.col(f"sum {name}") / count)
+        if beside:
+            parts = {part: pl.col(f"{word} {name}") for part, word in PARTS.items()}
+            columns |= columns_beside(metric, beside, parts)
+    if skips and (parts_of_rows := [key for key in by if key != "model"]):
         # whose lists have a relevant row differs from model to model, and a part of one is one of all
         by_model = judged.models is not None and judged.context.relevant_from == "list"
         is_there = (n_present.max().over(parts_of_rows) if by_model else n_present) > 0
@@ -418,5 +383,5 @@ def _with_absent(names: Sequence[str], exact: ExactSums, *, spreads: bool) -> li
 def _named(rows: pl.LazyFrame, by: By, columns: dict[str, pl.Expr]) -> pl.LazyFrame:
     """Return a result with its final column names, sorted by the keys; these may equal internal names."""
     rows = rows.sort(list(by), nulls_last=True) if by else rows
-    named = {name: pl.col(key) for key, name in by.items()} | columns
-    return rows.select(column.alias(name) for name, column in named.items())
+    named = dict(zip(by.values(), map(pl.col, by), strict=True)) | columns
+    return rows.select([column.alias(name) for name, column in named.items()])

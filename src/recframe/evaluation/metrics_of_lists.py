@@ -1,4 +1,4 @@
-"""List metrics: values of lists, and sums per list, item, group and segment."""
+"""Values of list metrics, and their sums by item, group and segment."""
 
 from __future__ import annotations
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import polars as pl
 
 from recframe.errors import NeedsAllUsersError
-from recframe.evaluation.required_columns import LISTED
+from recframe.evaluation.required_columns import LISTED, Convention
 from recframe.frames.collecting import Ask, run_all_by_size, run_as_it_is, run_by_size
 from recframe.frames.hints import WORDS, in_python
 from recframe.frames.inputs import Inputs
@@ -28,9 +28,6 @@ from recframe.frames.kinds.kind import Kind, LazyPolars, Named, Names, Seen, Sou
 from recframe.frames.rows.joins import aggregate
 from recframe.frames.segments import Place
 from recframe.ranking.known import models_of
-
-if TYPE_CHECKING:
-    from recframe.evaluation.evaluation import Convention
 
 WHOLE = {"items"}
 """Frames that every part of the users has in full."""
@@ -59,11 +56,6 @@ class Run:
     def is_divided(self) -> bool:
         """Whether a plan has some of the users alone."""
         return self.adds is not None
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the plan runs as it is, without precomputation or added sums."""
-        return self.ask is None and self.adds is None
 
     def models(self, inputs: Inputs) -> pl.LazyFrame | None:
         """Return the models, if they are known; None leaves it to the plan to look for them."""
@@ -164,8 +156,11 @@ class Plan:
         self._filled: dict[str, pl.DataFrame] = {}
         self._of_all: dict[Hashable, pl.LazyFrame] = {}
         self._has_all_users = whole is not None
-        self.frames = whole or {name: self._hole(name, one) for name, one in schemas.items()}
+        self.frames = dict(whole or {})
         """Placeholders of the frames, or `whole`, plans of the rows of all users."""
+        if whole is None:
+            for name, schema in schemas.items():
+                self.frames[name] = self._hole(name, schema)
 
     def _hole(self, name: str, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
         """Return a placeholder, whose rows are those that are filled in when it runs.
@@ -369,13 +364,14 @@ def planned(
         return made(inputs, run)
     if run.ask is not None and _is_middling(inputs, conventions, middling or MIDDLING):
         run = replace(run, ask=None)
-    if not run.is_plain:
+    if run.ask is not None or run.is_divided:
         return made(inputs, run)
+    schemas = [frame.schema for frame in inputs.given.values()]
     key = _key(inputs, conventions, what)
     kept = _kept.pop(key, None)
     is_new = kept is None
     if kept is None:
-        plan = Plan({name: one.schema for name, one in inputs.given.items()})
+        plan = Plan(dict(zip(inputs.given, schemas, strict=True)))
         plan.result = made(inputs.standing_in(plan.frames), run)
         # NOTE: Polars then has the plan in the form that it runs in, which is half of what a kept plan saves
         plan.result.collect_schema()

@@ -1,17 +1,17 @@
-"""Columns and facts that metrics require: each metric's function is run once, and its words are recorded."""
+"""Columns and facts that a metric's words require, recorded once."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import count
 from typing import Any
 
 import polars as pl
 
-from recframe.frames.options import Sharing
+from recframe.frames.options import Context, Sharing
 from recframe.metrics.language.at import (
     BEST_BY_CATEGORY,
     BEST_BY_VALUE,
@@ -57,6 +57,8 @@ OF_CATALOGUE = OF_LISTS - {"cut_rank"}
 USER_WEIGHT = "user_weight"
 LIST_IDEAL = "list_ideal_rank@"
 TOTALS = ("each_n_relevant", "each_n_not_relevant")
+OF_TWO_FRAMES = {*HITS, *EXPECTED, *RELEVANT, *LISTED, *TOTALS, "steepness"} - LISTED_PROPENSITIES
+"""Columns that no side frame has a part in."""
 BY_WORTH = "by worth "
 OF_HITS, OF_VALUES = (HITS_BY_CATEGORY, HITS_BY_VALUE), (HITS_BY_VALUE, BEST_BY_VALUE)
 OF_FEATURES = (*OF_HITS, BEST_BY_CATEGORY, RELEVANT_BY_CATEGORY, BEST_BY_VALUE)
@@ -178,8 +180,7 @@ class Recorder:
         inner = Recorder()
         expression = value(inner)
         names = inner.asked - {"steepness"}
-        is_of_one_kind = any(names <= kind for kind in KINDS) or _is_of_an_order(names)
-        if inner.windows or inner.values or not is_of_one_kind:
+        if inner.windows or inner.values or not _are_of_one_kind(names):
             return value(self)
         self.asked |= inner.asked - names
         name = f"of list {_number_of(expression)}"
@@ -215,11 +216,11 @@ class Recorder:
 
     def values_of(self, names: set[str]) -> list[pl.Expr]:
         """Return the values that are worked out from some columns, each under the name of its own column."""
-        return [
-            value.alias(name)
-            for name, value in self.values.items()
-            if names.issuperset(value.meta.root_names())
-        ]
+        found = []
+        for name, value in self.values.items():
+            if names.issuperset(value.meta.root_names()):
+                found.append(value.alias(name))
+        return found
 
     def branches(
         self, keys: Sequence[str], rows: pl.LazyFrame, kind: set[str]
@@ -230,8 +231,11 @@ class Recorder:
         return [*branches, rows.select(*keys, *columns)] if columns else branches
 
 
-def _is_of_an_order(names: set[str]) -> bool:
-    """Return whether columns are all of one row source by category, or of relevant rows by what they are worth."""
+def _are_of_one_kind(names: set[str]) -> bool:
+    """Return whether columns are all of one row source, such as relevant rows, or those by what they are worth."""
+    for kind in KINDS:
+        if names <= kind:
+            return True
     by_category = [*columns_of_features(names).values()] == [names]
     return by_category or all(name.startswith(BY_WORTH) for name in names)
 
@@ -316,7 +320,7 @@ def _needs(
         columns |= needs_of(mean).columns
     return Needs(
         columns=frozenset(columns),
-        facts=_facts(columns),
+        facts=() if columns <= OF_TWO_FRAMES else _facts(columns),
         levels=frozenset(),
         means=tuple(recorder.means),
         value=value,
@@ -338,3 +342,26 @@ def _needs_of_lists(metric: Metric[...], k: int | None) -> Needs:
         over="lists",
         reads_ranks=any("rank" in one.meta.root_names() for one in of_rows),
     )
+
+
+@dataclass(frozen=True)
+class Convention:
+    """Metric with its full context; its string form names the column."""
+
+    context: Context
+    metric: Metric[...]
+
+    @cached_property
+    def needs(self) -> Needs:
+        """The columns and facts that the metric needs."""
+        return needs_of(self.metric)
+
+    @property
+    def over(self) -> Over:
+        """The units that the metric runs over: users or lists."""
+        return self.needs.over
+
+    @property
+    def of_users(self) -> tuple[Context, Sequence[Metric[...]]]:
+        """The metrics whose means over users make this one, with their context."""
+        return self.context, self.needs.means or (self.metric,)

@@ -48,7 +48,9 @@ def hits(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:
     keys, asked = judged.list_keys, words.asked
     if judged.sharing is not None:
         return _hits_of_ties(judged, words, deepest)
-    rows = _with_totals(judged, judged.hits(deepest), asked)
+    rows = judged.hits(deepest)
+    if not asked.isdisjoint(TOTALS):
+        rows = _with_totals(judged, rows, asked)
     if asked & PROPENSITIES:
         rows = with_propensities(judged, rows)
     numbered = "hits_so_far" in asked
@@ -161,7 +163,9 @@ def relevant(judged: Judged, words: Recorder, ask: Ask | None) -> list[pl.LazyFr
     # of a truth they are the same for every model
     of_all = judged.truth is not None and judged.context.relevant_from == "truth"
     one = replace(judged, models=None) if of_all and judged.models is not None else judged
-    keys = [key for key in judged.list_keys if not (of_all and key in judged.model)]
+    keys = judged.list_keys
+    if of_all and judged.model:
+        keys = [key for key in keys if key not in judged.model]
     rows = one.relevant().rename({"gain": "relevant_gain"})
     sums = None
     if words.read & BEST_ORDER:
@@ -178,13 +182,10 @@ def _in_best_order(
     """Return the relevant rows in ideal order per list, with the requested columns."""
     rows = best_first(rows, keys, judged.key_dtype, "relevant_gain")
     rank = pl.col("place").cast(pl.Float64)
-    built = {
-        "ideal_rank": rank,
-        "ideal_gain": pl.col("relevant_gain"),
-        "ideal_discount": discount(rank),
-    }
-    columns = [column.alias(name) for name, column in built.items() if name in asked]
-    return with_places(rows, keys).select(*keys, "relevant_gain", *columns)
+    rows = with_places(rows, keys).with_columns(
+        ideal_rank=rank, ideal_gain=pl.col("relevant_gain"), ideal_discount=discount(rank)
+    )
+    return rows.select(*keys, "relevant_gain", *sorted(asked & BEST_ORDER))
 
 
 def listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFrame:

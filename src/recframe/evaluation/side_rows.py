@@ -1,4 +1,4 @@
-"""Row sources of user metrics with side frames: catalogue, propensities, weights, item features."""
+"""Row sources of user metrics with catalogues, propensities, weights, item features."""
 
 from __future__ import annotations
 

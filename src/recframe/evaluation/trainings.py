@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
 import polars as pl
@@ -13,7 +13,7 @@ from recframe.evaluation.segments import keys_of, n_keys, numbered
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import Context
-from recframe.frames.rows.joins import ExactSums, Frame, aggregate, joined, of_few
+from recframe.frames.rows.joins import Frame, aggregate, joined, of_few
 from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.judged import Judged, is_rank
@@ -25,8 +25,9 @@ PARTS = (N_TRAININGS, SPREAD_OF_TRAININGS)
 
 
 def of_each(context: Context) -> Context:
-    """Return a context with each training as a model."""
-    return context.having(model=context.model or context.training, training=None)
+    """Return a context with each training as a model, without rounding."""
+    model = context.model or context.training
+    return context.having(model=model, training=None, decimals=None)
 
 
 def apart(inputs: Inputs) -> Inputs:
@@ -98,12 +99,7 @@ def _of_each_training(
     return told_apart(numbered(each, [*keys_of(apart(inputs), metrics)]), inputs)
 
 
-def means(
-    each: pl.LazyFrame,
-    inputs: Inputs,
-    metrics: Sequence[Metric[...]],
-    decimals: Mapping[str, int | None],
-) -> pl.LazyFrame:
+def means(each: pl.LazyFrame, inputs: Inputs, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
     """Return the result of a model from those of its trainings: means of metrics, and the least support.
 
     Where trainings are among the `by` columns each keeps a row of its own.
@@ -111,125 +107,65 @@ def means(
     keys, rows = keys_of(inputs, metrics), _of_each_training(each, inputs, metrics)
     schema = each.collect_schema()
     names = schema.names()[n_keys(apart(inputs)) :]
-    counts = [name for name in names if schema[name].is_integer()]
     if TRAINING not in keys:
-        values = [name for name in names if name not in counts]
-        rows = _means(rows, list(keys), values, [pl.col(name).min() for name in counts])
+        values = [name for name in names if not schema[name].is_integer()]
+        counts = [pl.col(name).count().alias(f"count of {name}") for name in values]
+        least = [pl.col(name).min() for name in names if name not in values]
+        rows = of_few(rows, [*keys], {name: pl.col(name) for name in values}, [*counts, *least])
+        rows = rows.with_columns(_mean(pl.col(name), f"count of {name}") for name in values)
     rows = rows.sort(list(keys), nulls_last=True) if keys else rows
-    shown = [
-        pl.col(name) if (n := decimals.get(name)) is None else pl.col(name).round(n)
-        for name in names
-    ]
-    return rows.select(*(pl.col(inside).alias(name) for inside, name in keys.items()), *shown)
+    return rows.select(*(pl.col(inside).alias(name) for inside, name in keys.items()), *names)
 
 
-def _means(
-    rows: pl.LazyFrame, keys: Sequence[str], values: Sequence[str], also: Sequence[pl.Expr] = ()
-) -> pl.LazyFrame:
-    """Return means of values that are not null for each combination of the keys."""
-    sums = ExactSums({name: pl.col(name) for name in values})
-    counts = [pl.col(name).count().alias(f"count of {name}") for name in values]
-    found = sums.of(rows, keys, [*counts, *also])
-    return found.with_columns(_mean(name) for name in values).drop(
-        f"count of {name}" for name in values
-    )
+def _mean(total: pl.Expr, count: str) -> pl.Expr:
+    """Return a mean, null of nothing."""
+    return pl.when(pl.col(count) > 0).then(total / pl.col(count)).alias(total.meta.output_name())
 
 
-def _mean(name: str) -> pl.Expr:
-    count = pl.col(f"count of {name}")
-    return pl.when(count > 0).then(pl.col(name) / count).alias(name)
-
-
-def spread(
-    each: pl.LazyFrame, inputs: Inputs, metrics: Sequence[Metric[...]], columns: Mapping[str, str]
-) -> pl.LazyFrame:
-    """Return the variance between trainings per segment, of some metrics: keys, and two columns each.
-
-    `columns` has the names of the metrics' values among those of `each`, and what the two columns' names end with.
-    """
-    keys, rows = [*keys_of(inputs, metrics)], _of_each_training(each, inputs, metrics)
-    is_named = pl.col(TRAINING).is_not_null().alias("is named")
-    rows = rows.select(
-        *keys, is_named, *(pl.col(name).alias(f"of {one}") for name, one in columns.items())
-    )
-    values = [f"of {column}" for column in columns.values()]
-    centre = _means(rows, keys, values).rename({name: f"mean {name}" for name in values})
-    rows = joined(rows, centre, keys)
-    squares = {f"square {name}": (pl.col(name) - pl.col(f"mean {name}")) ** 2 for name in values}
+def spread(each: pl.LazyFrame, inputs: Inputs, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
+    """Return the keys of each segment, and of each metric the number of trainings and the variance between them."""
+    rows = _of_each_training(each, inputs, metrics)
     # a model that has no name of a training is fixed
-    counts = [
-        (pl.col(name).count() * pl.col("is named").any()).cast(pl.Int64).alias(f"n {name}")
-        for name in values
-    ]
-    found = ExactSums(squares).of(rows, keys, counts)
-    made = {}
-    for one in columns.values():
-        n, square = pl.col(f"n of {one}"), pl.col(f"square of {one}")
-        made[f"{N_TRAININGS} {one}"] = n
-        made[f"{SPREAD_OF_TRAININGS} {one}"] = pl.when(n > 1).then(square / (n - 1))
-    return found.select(*keys, **made)
+    is_named = pl.col(TRAINING).is_not_null().any()
+    columns = []
+    for name in map(str, metrics):
+        n = (pl.col(name).count() * is_named).cast(pl.Int64)
+        columns.append(n.alias(f"{N_TRAININGS} {name}"))
+        variance = pl.when(n > 1).then(pl.col(name).var())
+        columns.append(variance.alias(f"{SPREAD_OF_TRAININGS} {name}"))
+    return aggregate(rows, [*keys_of(inputs, metrics)], columns)
 
 
-@dataclass(frozen=True)
-class Averaged:
-    """Users' values of several trainings, averaged per model."""
-
-    inputs: Inputs
-    """Inputs with bound trainings."""
-    judged: Judged
-    """The judged lists of the trainings, each training a model of its own."""
-
-    @property
-    def models(self) -> pl.LazyFrame | None:
-        """The models, each once."""
-        return None if not self.inputs.model else self._trainings.select(MODEL).unique()
-
-    def kept(self, keys: Sequence[str]) -> list[str]:
-        """Return keys without the training that acts as the model, where there are no models."""
-        return [key for key in keys if key != MODEL or self.inputs.model]
-
-    @property
-    def _trainings(self) -> pl.LazyFrame:
-        return told_apart(cast("pl.LazyFrame", self.judged.models), self.inputs)
-
-    @property
-    def judgement(self) -> Judged:
-        """The same judgement of models."""
-        context = self.judged.context.having(model=self.inputs.context.model)
-        inputs = replace(self.judged.inputs, context=context)
-        return replace(self.judged, inputs=inputs, models=self.models)
-
-    def rows(
-        self,
-        each: pl.LazyFrame,
-        keys: Sequence[str],
-        names: Sequence[str],
-        empty: pl.LazyFrame | None,
-    ) -> pl.LazyFrame:
-        """Return one row per key, user included, with values averaged over the trainings.
-
-        `empty` has the values of a user without a row in a training; without it such a training does not count.
-        """
-        keys = self.kept(keys)
-        counts = [pl.col(name).count().alias(f"count of {name}") for name in names]
-        values = {name: pl.col(name) for name in names}
-        rows = told_apart(each, self.inputs)
-        found = of_few(rows, keys, values, [*counts, pl.len().alias("present")])
-        if empty is not None:
-            n = aggregate(self._trainings, self.inputs.model, [pl.len().alias("trainings")])
-            found = joined(found, n, self.inputs.model)
-            found = found.join(empty.rename({name: f"empty {name}" for name in names}), how="cross")
-            absent = pl.col("trainings").cast(pl.Int64) - pl.col("present").cast(pl.Int64)
-            found = found.with_columns(
-                column for name in names for column in _with_absent(name, absent)
-            )
-        return found.select(*keys, *map(_mean, names))
+def of_models(judged: Judged, inputs: Inputs) -> Judged:
+    """Return a judgement of trainings as one of their models, which are those of the inputs."""
+    context = judged.context.having(model=inputs.context.model)
+    models = _trainings(judged, inputs).select(MODEL).unique() if inputs.model else None
+    return replace(judged, inputs=replace(judged.inputs, context=context), models=models)
 
 
-def _with_absent(name: str, absent: pl.Expr) -> list[pl.Expr]:
-    """Return a value's sum and count, including trainings in which the user has no row."""
-    empty, count = pl.col(f"empty {name}"), pl.col(f"count of {name}")
-    return [
-        pl.col(name) + (empty * absent).fill_null(0.0),
-        (count.cast(pl.Int64) + empty.is_not_null() * absent).alias(count.meta.output_name()),
-    ]
+def _trainings(judged: Judged, inputs: Inputs) -> pl.LazyFrame:
+    """Return the trainings of each model."""
+    return told_apart(cast("pl.LazyFrame", judged.models), inputs)
+
+
+def values_of_models(
+    rows: pl.LazyFrame, empty: pl.LazyFrame, names: Sequence[str], judged: Judged, inputs: Inputs
+) -> pl.LazyFrame:
+    """Return users' values averaged over the trainings of a model, from those of each training.
+
+    `empty` has the values of a user without a row in a training, which do not count where they are null.
+    """
+    keys = [key for key in judged.list_keys if key != MODEL or inputs.model]
+    counts = [pl.col(name).count().cast(pl.Int64).alias(f"count of {name}") for name in names]
+    counts.append(pl.len().cast(pl.Int64).alias("present"))
+    sums = {name: pl.col(name) for name in names}
+    found = of_few(told_apart(rows, inputs), keys, sums, counts)
+    n = aggregate(_trainings(judged, inputs), inputs.model, [pl.len().alias("trainings")])
+    found = joined(found, n, inputs.model)
+    found = found.join(empty.rename({name: f"empty {name}" for name in names}), how="cross")
+    absent = pl.col("trainings").cast(pl.Int64) - pl.col("present")
+    for name in names:
+        value, count = pl.col(f"empty {name}"), pl.col(f"count of {name}")
+        total = pl.col(name) + (value * absent).fill_null(0.0)
+        found = found.with_columns(total, count + value.is_not_null() * absent)
+    return found.select(*keys, *(_mean(pl.col(name), f"count of {name}") for name in names))

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Literal
 
 import polars as pl
+from polars.datatypes import DataType
 
 from recframe.errors import OTHER_TIES, NoOrderError, RecframeError, without_order
 from recframe.evaluation import row_sources, side_rows
@@ -19,6 +20,7 @@ from recframe.evaluation.required_columns import (
     LIST_IDEAL,
     LISTED,
     OF_CATALOGUE,
+    OF_TWO_FRAMES,
     PROPENSITIES,
     RELEVANT,
     TOTALS,
@@ -37,8 +39,6 @@ from recframe.ranking.data_checks import after_checks
 from recframe.ranking.judged import Judged
 from recframe.side_info.precompute import shown
 
-_OF_TWO_FRAMES = {*HITS, *EXPECTED, *RELEVANT, *LISTED, *TOTALS, "steepness"}
-"""Columns that no side frame has a part in."""
 WITH_RELEVANT: Metric[...] = Metric(
     Definition(
         "with relevant",
@@ -127,7 +127,8 @@ class UserValues:
     @property
     def _empty(self) -> pl.LazyFrame:
         """One row: the values of an empty list, as `empty value 0`, ..."""
-        return self.empty.rename({name: f"empty {name}" for name in self.names})
+        names = map("empty {}".format, self.names)
+        return self.empty.rename(dict(zip(self.names, names, strict=True)))
 
     def _checked(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         return after_checks(rows, self.judged, "n_users", pl.Int64, steep=self.steep)
@@ -135,13 +136,16 @@ class UserValues:
 
 def names_of(metrics: Sequence[Metric[...]]) -> list[str]:
     """Return the names of metrics' values."""
-    return [f"value {number}" for number in range(len(metrics))]
+    return [*map("value {}".format, range(len(metrics)))]
 
 
 def bounded_names(metrics: Sequence[Metric[...]]) -> frozenset[str]:
     """Return the names of those of metrics' values that are never above 1 or far below 2^-42, by recframe's own word."""
-    named = zip(names_of(metrics), metrics, strict=True)
-    return frozenset([name for name, one in named if one.is_bounded])
+    found = set()
+    for name, metric in zip(names_of(metrics), metrics, strict=True):
+        if metric.is_bounded:
+            found.add(name)
+    return frozenset(found)
 
 
 def sums_of_values(
@@ -167,6 +171,11 @@ def deepest_of(metrics: Sequence[Metric[...]]) -> int | None:
     return deepest
 
 
+def _reads_ranks(metric: Metric[...]) -> bool:
+    """Return whether a metric reads ranks; relevant rows count at any rank, or without one."""
+    return metric.k is not None or not needs_of(metric).columns <= RELEVANT
+
+
 def values_of_users(
     judged: Judged,
     metrics: Sequence[Metric[...]],
@@ -175,8 +184,7 @@ def values_of_users(
 ) -> UserValues:
     """Return the values of some metrics for the users of a judgement, in the segments of some keys."""
     words, context = Recorder(), judged.context
-    # relevant rows count at any rank, or without one
-    deepest = deepest_of([one for one in metrics if one.k or not needs_of(one).columns <= RELEVANT])
+    deepest = deepest_of([*filter(_reads_ranks, metrics)])
     values = values_of_lists(metrics, words, deepest, judged)
     skips = context.no_relevant == "skip"
     counted = At(None, words).n_relevant > 0 if skips else pl.len() > 0
@@ -207,15 +215,15 @@ def rows_of_branches(
 ) -> pl.LazyFrame:
     """Return the rows of all requested row sources, concatenated; columns of other sources are null."""
     asked, read, branches = words.asked, words.read, []
-    reads_ideals = any(name.startswith(LIST_IDEAL) for name in asked)
-    if asked & (HITS | EXPECTED | PROPENSITIES) or words.windows or reads_ideals:
+    reads_hits = bool(asked & (HITS | EXPECTED | PROPENSITIES) or words.windows)
+    if reads_hits or any(name.startswith(LIST_IDEAL) for name in asked):
         branches.append(row_sources.hits(judged, words, deepest))
     if read & RELEVANT:
         branches += row_sources.relevant(judged, words, ask)
     if read & LISTED:
         rows = row_sources.listed(judged, read, deepest)
         branches += words.branches(judged.list_keys, rows, LISTED.union(TOTALS))
-    if words.worths or not read <= _OF_TWO_FRAMES:
+    if words.worths or not read <= OF_TWO_FRAMES:
         branches += side_rows.branches(judged, words, read, deepest, ask)
     branches = branches or [judged.relevant()]
     return pl.concat(branches, how="diagonal") if len(branches) > 1 else branches[0]
@@ -286,7 +294,10 @@ def _recorded(metric: Metric[...], deepest: int | None, judged: Judged) -> tuple
 @lru_cache
 def _no_rows(names: frozenset[str]) -> pl.LazyFrame:
     """Return an empty frame with the words' columns, to evaluate an empty list."""
-    return pl.LazyFrame(schema={name: DTYPES.get(name, pl.Float64) for name in names})
+    schema: dict[str, type[DataType]] = dict.fromkeys(names, pl.Float64)
+    for name in names & DTYPES.keys():
+        schema[name] = DTYPES[name]
+    return pl.LazyFrame(schema=schema)
 
 
 def _check_shapes(
@@ -312,7 +323,7 @@ def users_in_segments(judged: Judged) -> pl.LazyFrame:
 
 def n_users_of_segments(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
     """Return n_users for each segment, whether or not any of its users has a row in the branches."""
-    of_users = [key for key in keys if key != "model"]
+    of_users = [key for key in keys if key != "model"] if keys else []
     n_users = pl.len().cast(pl.Int64).alias("n_users")
     if of_users and judged.known.n_users is not None:
         support = judged.known.n_users

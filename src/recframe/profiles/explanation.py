@@ -14,7 +14,7 @@ import polars as pl
 
 from recframe.errors import ColumnError, RecframeError, readable, shown
 from recframe.evaluation import segments
-from recframe.evaluation.evaluation import Convention
+from recframe.evaluation.required_columns import Convention
 from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import DEFAULTS, Context

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from recframe.errors import RecframeError
-from recframe.evaluation.evaluation import Convention
-from recframe.evaluation.required_columns import needs_of
+from recframe.evaluation.required_columns import Convention, needs_of
 from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import DEFAULTS, Context

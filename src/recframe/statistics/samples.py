@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from recframe.evaluation import evaluation, trainings
-from recframe.evaluation.evaluation import Convention, of_each_training, values_of_trainings
+from recframe.evaluation.evaluation import of_each_training, values_of_trainings
 from recframe.evaluation.plan import Run
-from recframe.evaluation.required_columns import is_of_segment
+from recframe.evaluation.required_columns import Convention, is_of_segment
 from recframe.evaluation.segments import TOTAL, name_beside, numbered
 from recframe.evaluation.trainings import PARTS as OF_TRAININGS
 from recframe.frames.inputs import Inputs
@@ -103,7 +103,7 @@ def _with_trainings(sums: pl.LazyFrame, sample: Sample, pairing: Pairing | None)
     """Return sums with the number and the variance of the trainings of both models."""
     whole, names = sample.whole, {str(one.metric): one.metric for one in sample.conventions}
     each = values_of_trainings(whole, sample.conventions, sample.run)
-    wide = trainings.spread(each, whole, [*names.values()], {one: one for one in names})
+    wide = trainings.spread(each, whole, [*names.values()])
     keys = [name for name in wide.collect_schema() if not name.startswith(OF_TRAININGS)]
     n, variance = OF_TRAININGS
     rows = [

@@ -12,9 +12,8 @@ import polars as pl
 from recframe.errors import RecframeError, fails_whole_if, shown_in_plan, worded
 from recframe.evaluation import evaluation
 from recframe.evaluation.contributions import Contributions, contributions
-from recframe.evaluation.evaluation import Convention
 from recframe.evaluation.plan import Run
-from recframe.evaluation.required_columns import is_of_segment, is_share
+from recframe.evaluation.required_columns import Convention, is_of_segment, is_share
 from recframe.evaluation.segments import (
     SPREAD,
     SQUARE,
