@@ -81,7 +81,14 @@ def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
     # the audit's errors have what is looked at here among them
     looks = not (is_checked or judged.context.strict)
     # first: where some rows have no model, others would say that there are too few
-    checks = [_of_models(inputs)] if looks and may_lack_models(inputs) else []
+    checks = []
+    if looks and may_lack_models(inputs):
+        message = WITHOUT_MODEL.format(inputs.context.model)
+        check = inputs.check("recommendations", lacks_model(inputs), message)
+        if inputs.all_users is not None:  # those whose ranks are read alone may show none
+            unnamed = pl.col("model").is_null().any()
+            check = named_models(inputs).select(check=fails_whole_if(unnamed, message))
+        checks.append(check)
     checks += [*inputs.checks, *_of_float_ids(inputs)]
     source = inputs.identified("truth")
     if steep:
@@ -103,16 +110,6 @@ def may_lack_models(inputs: Inputs) -> bool:
     """Return whether a model is bound and a row of the lists may have none."""
     lists = inputs.given.get("recommendations")
     return bool(inputs.model) and (lists is None or lists["model"].null_count() > 0)
-
-
-def _of_models(inputs: Inputs) -> pl.LazyFrame:
-    """Return the check that each ranked row has a model."""
-    message = WITHOUT_MODEL.format(inputs.context.model)
-    if inputs.all_users is None:
-        return inputs.check("recommendations", lacks_model(inputs), message)
-    # those whose ranks are read alone may show none
-    unnamed = pl.col("model").is_null().any()
-    return named_models(inputs).select(check=fails_whole_if(unnamed, message))
 
 
 def _of_float_ids(inputs: Inputs) -> list[pl.LazyFrame]:

@@ -81,13 +81,10 @@ def rows_of_models(inputs: Inputs) -> pl.LazyFrame:
 
 def named_models(inputs: Inputs) -> pl.LazyFrame:
     """Return the models of all users, of whom a plan has some; null where a ranked row names none."""
-
-    def models() -> pl.LazyFrame:
-        wanted = pl.col("model").is_not_null() | lacks_model(inputs)
-        return inputs.identified("recommendations", where=wanted).select("model").unique()
-
+    wanted = pl.col("model").is_not_null() | lacks_model(inputs)
+    models = inputs.identified("recommendations", where=wanted).select("model")
     of_lists = ("models", inputs.schema["model"], inputs.context.without)
-    return inputs.added(of_lists, models, ["model"])
+    return inputs.added(of_lists, models.unique, ["model"])
 
 
 # The judged frame
@@ -171,7 +168,7 @@ class Judged:
         # "rows" is every user of a judged frame
         is_judged = inputs.truth is None
         self.universe: Universe = self.context.universe or ("rows" if is_judged else "truth")
-        self._adds_users = self.universe == "all" and inputs.users is not None
+        self.added_users = inputs.users if self.universe == "all" else None
         # segments that are columns of lists or truth, and those with properties of items, or the item itself
         self.model, self.of_rows = inputs.model, inputs.row_keys
         self.rows = [*self.of_rows, *inputs.item_keys]
@@ -208,33 +205,26 @@ class Judged:
     def users(self) -> pl.LazyFrame:
         """The users of the universe in each segment, with repetitions."""
         known = self.inputs.crowd if self.universe == "rows" else None
-        known = self.known.users if self.known.users is not None else known
+        known = known if self.known.users is None else self.known.users
         if known is not None and not self.rows:
             return known
+        everyone = [self._users_of(rows) for rows in self.sources_of_users()]
         if self.universe == "both":
-            ranked = self._users_of(self._ranked_rows).unique()
-            return self.judged_users.join(ranked, on=self.user_keys, how="semi", nulls_equal=True)
-        everyone = [self._users_of(rows) for rows in self._sources_of_users()]
-        if self._adds_users and self.inputs.users is not None:
-            users = self.inputs.users.select("user").drop_nulls()
-            if self.rows:
-                users = users.join(self._parts(), how="cross").select(self.user_keys)
-            everyone.append(users)
-        return pl.concat(everyone) if len(everyone) > 1 else everyone[0]
+            judged, ranked = everyone
+            return judged.join(ranked.unique(), on=self.user_keys, how="semi", nulls_equal=True)
+        if self.added_users is not None:
+            others = self.added_users.select("user").drop_nulls()
+            others = others.join(self._parts(), how="cross") if self.rows else others
+            everyone.append(others.select(self.user_keys))
+        return pl.concat(everyone)
 
-    def rows_of_users(self) -> list[pl.LazyFrame] | None:
-        """Return the rows that define the universe's users; None if no rows alone do."""
-        if self.universe == "both" or self._adds_users:
-            return None
-        return self._sources_of_users()
-
-    def _sources_of_users(self) -> list[pl.LazyFrame]:
+    def sources_of_users(self) -> list[pl.LazyFrame]:
         """Return the rows of lists and truth that have users of the universe."""
         if self.universe == "truth":
             return [self._judged_rows]
         if self.universe == "recs":
             return [self._ranked_rows]
-        if self.inputs.truth is None:
+        if self.inputs.truth is None and self.universe != "both":
             return [self.lists]
         return [self._judged_rows, self._ranked_rows]
 

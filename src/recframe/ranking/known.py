@@ -5,7 +5,6 @@ Results do not change: a plan without `ask` gives the same numbers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -119,18 +118,19 @@ def _distinct_users(rows: pl.DataFrame) -> pl.LazyFrame:
 def _n_users_of_segments(judged: Judged, collect: Ask) -> pl.LazyFrame | None:
     """Return n_users of each segment that has any; None where other columns are requested too, or users are in no one frame."""
     columns = {segment.inside for segment in judged.inputs.segments} - {"model"}
-    plans = judged.rows_of_users()
-    if not columns or columns != {*judged.rows} or plans is None:
+    sources = judged.sources_of_users()
+    is_one = len(sources) == 1 and judged.added_users is None
+    if not (columns and columns == {*judged.rows} and is_one):
         return None
     read = [*judged.of_rows, "user", *["item"] * bool(judged.inputs.item_keys)]
-    codes = _segment_codes(judged, collect([plan.select(read) for plan in plans]), collect)
-    if codes is None:
+    coded = _with_codes(judged, collect([sources[0].select(read)])[0], collect)
+    if coded is None:
         return None
-    frames, segments = codes
-    numbers = integer_ids([frame["user"] for frame in frames], sum(map(len, frames)))
-    highest: list[Any] = [one.max() for one in numbers if len(one)]
-    rows = [one.select("code", number=number) for one, number in zip(frames, numbers, strict=True)]
-    n_users = n_numbers_of_codes(rows, 1 + max(highest, default=0), len(segments))
+    rows, segments = coded
+    (number,) = integer_ids([rows["user"]], len(rows))
+    highest: Any = number.max()
+    rows = rows.select("code", number=number)
+    n_users = n_numbers_of_codes([rows], 1 + (highest or 0), len(segments))
     counts = segments.lazy().with_columns(n_users=n_users)
     return counts.filter(pl.col("n_users") > 0).drop("code")
 
@@ -181,35 +181,33 @@ def _listed(judged: Judged, k: int | None, collect: Ask) -> pl.LazyFrame:
 # Segments
 
 
-def _segment_codes(
-    judged: Judged, frames: Sequence[pl.DataFrame], collect: Ask
-) -> tuple[list[pl.DataFrame], pl.DataFrame] | None:
+def _with_codes(
+    judged: Judged, rows: pl.DataFrame, collect: Ask
+) -> tuple[pl.DataFrame, pl.DataFrame] | None:
     """Return rows with an integer `code` per combination of segments, and the segments' values of each code.
 
     None for segments of rows and items mixed, or of the item itself, and where there may be too many.
     """
     names, items = judged.rows, judged.inputs.items
     if judged.of_rows == names:
-        by_rows = small_codes([frame.select(names) for frame in frames])
+        by_rows = small_codes([rows.select(names)])
         if by_rows is None:
             return None
-        codes, segments = by_rows
-    elif judged.inputs.inside("items") == names and items is not None:
-        (table,) = collect([items.select("item", *names).filter(pl.col("item").is_not_null())])
-        null = table.select(names).clear(1)
-        others = table.select(names).unique().filter(~pl.all_horizontal(pl.col(names).is_null()))
-        segments = pl.concat([null, others]).with_row_index("code")
-        table = table.join(segments, on=names, nulls_equal=True).select("item", "code")
-        own, *ids = integer_ids([one["item"] for one in (table, *frames)], SPARE * len(table))
-        code_of = lookup(table.with_columns(item=own), "item", own.dtype)
-        if code_of is None:
-            return None
-        value = code_of.value("code", 0)
-        codes = [one.alias("item").to_frame().select(value).to_series() for one in ids]
-    else:
+        (code,), segments = by_rows
+        return rows.drop(names).with_columns(code=code), segments
+    if items is None or judged.inputs.inside("items") != names:
         return None
-    rows = [frame.with_columns(code=code) for frame, code in zip(frames, codes, strict=True)]
-    return [frame.drop(judged.of_rows) for frame in rows], segments
+    (table,) = collect([items.select("item", *names).drop_nulls("item")])
+    # the first are null, as those of an item that the table does not have
+    segments = pl.concat([table.select(names).clear(1), table.select(names).unique()])
+    segments = segments.unique(maintain_order=True).with_row_index("code")
+    table = table.join(segments, on=names, nulls_equal=True).select("item", "code")
+    own, number = integer_ids([table["item"], rows["item"]], SPARE * len(table))
+    code_of = lookup(table.with_columns(item=own), "item", own.dtype)
+    if code_of is None:
+        return None
+    code = number.alias("item").to_frame().select(code_of.value("code", 0)).to_series()
+    return rows.with_columns(code=code), segments
 
 
 def _by_codes(judged: Judged, reads: Reads, collect: Ask) -> Known | None:
@@ -219,11 +217,11 @@ def _by_codes(judged: Judged, reads: Reads, collect: Ask) -> Known | None:
 
     NOTE: a user has several times as many lists as there are hits, and most of the time went into lists without one.
     """
-    codes = _segment_codes(judged, collect([judged.pairs]), collect)
-    if codes is None:
+    coded = _with_codes(judged, collect([judged.pairs])[0], collect)
+    if coded is None:
         return None
-    (pairs,), segments = codes
-    user = integer_ids([pairs["user"]], _FAR)[0]
+    pairs, segments = coded
+    (user,) = integer_ids([pairs["user"]], _FAR)
     pairs = pairs.with_columns(number=user * len(segments) + pl.col("code").cast(pl.Int64))
 
     def named(rows: pl.DataFrame) -> Known:
