@@ -52,8 +52,6 @@ class Contributions:
     """Whether gains may overflow at high grades."""
     aligned: bool = False
     """Whether users are the same in all models."""
-    known: pl.DataFrame | None = None
-    """Models, if precomputed."""
 
     @cached_property
     def names(self) -> list[str]:
@@ -102,10 +100,7 @@ def contributions(
     found = [[_of_users(under, metrics, run, models)] for under, metrics in of_users]
     if listed := [one for one in each if one.over == "lists"]:
         found.append([_of_lists(inputs, listed, run)])
-    if run.ask is None or models is None:
-        return found
-    known = run.ask([models])[0]
-    return [of_models(parts, known) for parts in found]
+    return found
 
 
 def _over_folds(
@@ -119,23 +114,13 @@ def _over_folds(
 
 def _averaged(one: Contributions, inputs: Inputs) -> Contributions:
     """Return the means of what users contribute to the trainings of each model."""
-    judged, known = one.judged, one.known
-    models = known if known is None else trainings.told_apart(known, inputs)
+    judged = one.judged
     return replace(
         one,
         rows=trainings.values_of_models(one.rows, one.empty, one.names, judged, inputs),
         judged=trainings.of_models(judged, inputs),
         keys=[key for key in one.keys if key != "model" or inputs.model],
-        known=models.select("model").unique() if models is not None and inputs.model else None,
     )
-
-
-def of_models(parts: Sequence[Contributions], known: pl.DataFrame) -> list[Contributions]:
-    """Return the same contributions where the models are known."""
-    models = known.lazy()
-    return [
-        replace(part, judged=replace(part.judged, models=models), known=known) for part in parts
-    ]
 
 
 def _nothing(metrics: Sequence[Metric[...]]) -> pl.LazyFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
@@ -37,32 +37,36 @@ def in_folds(inputs: Inputs, run: Run) -> list[Inputs]:
     if inputs.model:
         models = rows_of_models(inputs).unique() if run.ask is None else models_of(inputs).lazy()
         inputs = replace(inputs, models=models)
-    numbers = () if inputs.folds is None else inputs.folds.numbers
-    first = [_in_fold(inputs, number, run) for number in numbers[:1]]
-    # the checks are of all folds together
-    inputs = replace(inputs, checks=())
-    return [*first, *(_in_fold(inputs, number, run) for number in numbers[1:])]
+    each = []
+    for number in () if inputs.folds is None else inputs.folds.numbers:
+        each.append(_in_fold(inputs, number, run))
+        # the checks are of all folds together
+        inputs = replace(inputs, checks=())
+    return each
 
 
 def _in_fold(inputs: Inputs, number: int, run: Run) -> Inputs:
+    """Return the inputs of a fold; one without truth has no row, since what filters have emptied is no fold."""
     fold = pl.lit(number, inputs.schema[FOLD]).alias(FOLD)
-    frames = {name: getattr(inputs, name) for name in CUT}
-    cut: dict[str, Any] = {
-        name: frame.filter(pl.col(FOLD) == fold).drop(FOLD)
-        for name, frame in frames.items()
-        if frame is not None and not isinstance(frame, str) and FOLD in frame.collect_schema()
-    }
+    cut: dict[str, Any] = {}
+    for name in CUT:
+        frame = getattr(inputs, name)
+        if isinstance(frame, pl.LazyFrame) and FOLD in frame.collect_schema():
+            cut[name] = frame.filter(pl.col(FOLD) == fold).drop(FOLD)
     if run.ask is not None:
-        cut = {
-            name: frame.lazy() for name, frame in zip(cut, run.ask([*cut.values()]), strict=True)
-        }
+        collected = run.ask([*cut.values()])
+        cut = {name: frame.lazy() for name, frame in zip(cut, collected, strict=True)}
     if "truth" in cut:
         truth = cut["truth"]
         if inputs.all_users is not None:  # some users may lack what others have
-            truth = inputs.added("folds", lambda: frames["truth"].select(FOLD).unique(), [FOLD])
+            whole = cast("pl.LazyFrame", inputs.truth)
+            truth = inputs.added("folds", lambda: whole.select(FOLD).unique(), [FOLD])
             truth = truth.filter(pl.col(FOLD) == fold)
-        counted = {name: cut.get(name, frames[name]) for name in ("lists", "users")}
-        cut |= {name: _with_truth(one, truth) for name, one in counted.items() if one is not None}
+        there = truth.with_columns(there=pl.lit(value=True)).select("there").head(1)
+        for name in ("lists", "users"):
+            rows = cut.get(name, getattr(inputs, name))
+            if rows is not None:
+                cut[name] = rows.join(there, how="cross").drop("there")
     segments = tuple(
         replace(one, at="rows", add=partial(_with, fold=fold)) if one.inside == FOLD else one
         for one in inputs.segments
@@ -72,12 +76,6 @@ def _in_fold(inputs: Inputs, number: int, run: Run) -> Inputs:
 
 def _with(rows: pl.LazyFrame, *, fold: pl.Expr) -> pl.LazyFrame:
     return rows.with_columns(fold)
-
-
-def _with_truth(rows: pl.LazyFrame, truth: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the rows of a fold, none if it has no truth: what filters have emptied is no fold."""
-    there = truth.with_columns(there=pl.lit(value=True)).select("there").head(1)
-    return rows.join(there, how="cross").drop("there")
 
 
 def as_parts(inputs: Inputs) -> Inputs:

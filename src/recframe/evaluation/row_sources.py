@@ -182,10 +182,13 @@ def _in_best_order(
     """Return the relevant rows in ideal order per list, with the requested columns."""
     rows = best_first(rows, keys, judged.key_dtype, "relevant_gain")
     rank = pl.col("place").cast(pl.Float64)
-    rows = with_places(rows, keys).with_columns(
-        ideal_rank=rank, ideal_gain=pl.col("relevant_gain"), ideal_discount=discount(rank)
-    )
-    return rows.select(*keys, "relevant_gain", *sorted(asked & BEST_ORDER))
+    built = {
+        "ideal_rank": rank.alias("ideal_rank"),
+        "ideal_gain": pl.col("relevant_gain").alias("ideal_gain"),
+        "ideal_discount": discount(rank).alias("ideal_discount"),
+    }
+    columns = map(built.__getitem__, sorted(asked & BEST_ORDER))
+    return with_places(rows, keys).select(*keys, "relevant_gain", *columns)
 
 
 def listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFrame:
