@@ -116,10 +116,11 @@ def overview(facts: Facts) -> Section | None:
 def _against(facts: Facts) -> list[Any]:
     """Return the chart of differences from the baseline, or from the best model, by the first metric."""
     of = facts.compared_all
-    rows = of.data.filter(metric=str(facts.tested[0])) if of else []
-    if not of or not 0 < len(rows) <= MOST_MARKS:
+    if of is None:
         return []
-    return [_differences(facts, "compare", of._replace(data=rows), facts.against)]
+    firsts = of._replace(data=of.data.filter(metric=str(facts.tested[0])))
+    is_drawn = 0 < len(firsts.data) <= MOST_MARKS
+    return [_differences(facts, "compare", firsts, facts.against)] if is_drawn else []
 
 
 def comparison(facts: Facts) -> Section | None:
