@@ -1,6 +1,7 @@
 """The benchmark of libraries that want environments of their own: six metrics at k from two long frames, conversion included.
 
     python tests/benchmarks/apart.py --json tests/benchmarks/apart.json
+    python tests/benchmarks/apart.py --models 6 --users 10000 --ids string --json tests/benchmarks/apart_day.json
     python tests/benchmarks/apart.py rectools --users 1000 --repeats 2
 
 It needs the `[test]` extra, and makes the environments that are missing, as `tests/agreement/recorded/record.py` does.
@@ -83,25 +84,40 @@ def worker(
         process.communicate()
 
 
-def files(settings: Settings, folder: Path) -> tuple[int, int]:
-    """Write recommendations and truth, without its grades, and return how many rows they have."""
+def files(settings: Settings, folder: Path, models: int) -> tuple[int, int]:
+    """Write recommendations and truth, without its grades, and return how many rows they have.
+
+    Several models have the items of each list in turned order, below each other under text names.
+    """
     case = data.case(data.numbers(settings), settings)
-    case.recs.write_parquet(folder / "recs.parquet")
+    recs = case.recs
+    if models > 1:
+        last, rank = pl.col("rank").max().over("user"), pl.col("rank")
+        turned = [recs.with_columns((rank + 7 * turn) % last + 1) for turn in range(models)]
+        names = [f"model_{turn}" for turn in range(models)]
+        each = zip(turned, names, strict=True)
+        recs = pl.concat(
+            lists.select(pl.lit(name).alias("model"), pl.all()) for lists, name in each
+        )
+    recs.write_parquet(folder / "recs.parquet")
     case.truth.drop("relevance").write_parquet(folder / "truth.parquet")
-    return len(case.recs), len(case.truth)
+    return len(recs), len(case.truth)
 
 
 def check(contenders: Sequence[Contender], folder: Path, k: int) -> None:
     """Run everybody once, untimed; stop where one differs from recframe."""
     recs, truth = (pl.scan_parquet(folder / f"{name}.parquet") for name in ("recs", "truth"))
     metrics = list(dict.fromkeys(name for one in contenders for name in one.metrics))
-    values = recs.rec(truth=truth).evaluate(*metrics, k=k).collect()
-    expected = {name: values[str(rf.parse(name) @ k)][0] for name in metrics}
+    several = {"model": "model"} if "model" in recs.collect_schema() else {}
+    values = recs.rec(truth=truth, **several).evaluate(*metrics, k=k).collect()
+    columns = {name: values[str(rf.parse(name) @ k)] for name in metrics}
     for one in contenders:
         tell(f"  {one.name}")
-        for name, value in zip(one.metrics, one.run()["numbers"], strict=True):
-            if abs(value - expected[name]) > one.tolerance:
-                raise SystemExit(f"{one.name}: {name} is {value!r}, not {expected[name]!r}")
+        asked_for = [(name, place) for place in range(len(values)) for name in one.metrics]
+        for (name, place), value in zip(asked_for, one.run()["numbers"], strict=True):
+            expected = columns[name][place]
+            if abs(value - expected) > one.tolerance:
+                raise SystemExit(f"{one.name}: {name} is {value!r}, not {expected!r}")
 
 
 def interleave(contenders: Sequence[Contender], repeats: int) -> None:
@@ -160,9 +176,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     known = [*INSTALLED, *APART]
     parser.add_argument("peers", nargs="*", metavar="peer", help=f"of {known}; all if none")
     parser.add_argument("--users", type=int, default=20_000, help="how many users (%(default)s)")
+    parser.add_argument("--models", type=int, default=1, help="how many models (%(default)s)")
     parser.add_argument("--ids", choices=data.IDS, nargs="+", default=["int", "string"])
     parser.add_argument("-k", type=int, default=10, help="the cut-off (%(default)s)")
     parser.add_argument("--repeats", type=int, default=5, help="interleaved rounds (%(default)s)")
+    parser.add_argument("--environments", type=Path, default=record.ENVIRONMENTS, metavar="DIR")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
     told = parser.parse_args(arguments)
     wanted = [
@@ -172,14 +190,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ]
     here = Path(sys.executable)
     pythons = {
-        peer: here if peer in INSTALLED else record.environment(peer, record.ENVIRONMENTS)
+        peer: here if peer in INSTALLED else record.environment(peer, told.environments)
         for peer in wanted
     }
     cases = []
     for ids in told.ids:
         settings = Settings(told.users, ids=ids, shape="two")
         with tempfile.TemporaryDirectory() as folder:
-            rows = files(settings, Path(folder))
+            rows = files(settings, Path(folder), told.models)
             for kind in KINDS:
                 tell(f"ids {ids}, {kind} frames")
                 case = measured(pythons, kind, Path(folder), told)
@@ -188,7 +206,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                     shown = f"{one['median']:>10.4f} s{one['ratio']:>9.1f} x"
                     sys.stdout.write(f"{ids:8}{kind:8}{one['name']:<30}{shown}\n")
     result = {
-        "settings": asdict(settings) | {"k": told.k, "metrics": SIX},
+        "settings": asdict(settings) | {"k": told.k, "metrics": SIX, "models": told.models},
         "machine": machine.describe(),
         "cases": cases,
     }

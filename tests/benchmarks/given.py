@@ -16,7 +16,7 @@ SIX = ("hit_rate", "precision", "recall", "map", "mrr", "ndcg")
 
 @dataclass(frozen=True)
 class Given:
-    """Recommendations (user, item, rank) and truth (user, item)."""
+    """Recommendations (user, item, rank; model, where there are several) and truth (user, item)."""
 
     recs: Any
     truth: Any
@@ -25,6 +25,16 @@ class Given:
     def read(cls, folder: Path, kind: str) -> Given:
         """Read the two files of a folder as frames of a kind."""
         return cls(KINDS[kind](folder / "recs.parquet"), KINDS[kind](folder / "truth.parquet"))
+
+    def of_models(self) -> list[Given]:
+        """Return the lists of each model apart, as the library that evaluates one model at a time has them."""
+        if "model" not in self.recs.columns:
+            return [self]
+        if isinstance(self.recs, pl.DataFrame):
+            parts = self.recs.partition_by("model", include_key=False)
+        else:
+            parts = [part.drop(columns="model") for _, part in self.recs.groupby("model")]
+        return [Given(part, self.truth) for part in parts]
 
     def cut(self, k: int) -> Given:
         """Return the same with lists of at most k items."""

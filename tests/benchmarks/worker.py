@@ -19,6 +19,8 @@ from pathlib import Path
 from given import Given
 
 CUT = ", cut"
+ALL_AT_ONCE = "recframe"
+"""Who takes one frame of all models; the others take one model after the other."""
 
 
 def main(peer: str, kind: str, folder: str, k: int) -> None:
@@ -33,6 +35,7 @@ def main(peer: str, kind: str, folder: str, k: int) -> None:
         **{name: version(name) for name in module.DISTRIBUTIONS},
     }
     given = Given.read(Path(folder), kind)
+    givens = [given] if peer == ALL_AT_ONCE else given.of_models()
 
     def answer(line: object) -> None:
         answers.write(f"{json.dumps(line)}\n")
@@ -45,19 +48,19 @@ def main(peer: str, kind: str, folder: str, k: int) -> None:
     answer({"versions": versions, "roads": told})
     for line in sys.stdin:
         name = line.strip()
-        answer(timed(roads[name.removesuffix(CUT)].run, given, k, cut=name.endswith(CUT)))
+        answer(timed(roads[name.removesuffix(CUT)].run, givens, k, cut=name.endswith(CUT)))
 
 
 def _all(roads):
     return roads | {f"{name}{CUT}": road for name, road in roads.items() if road.can_cut}
 
 
-def timed(run, given: Given, k: int, *, cut: bool) -> dict[str, object]:
-    """Return the seconds of one run and its numbers."""
+def timed(run, givens: list[Given], k: int, *, cut: bool) -> dict[str, object]:
+    """Return the seconds of one run over the lists of all models, and its numbers."""
     gc.collect()
     gc.disable()
     start = time.perf_counter()
-    numbers = run(given.cut(k) if cut else given, k)
+    numbers = [number for one in givens for number in run(one.cut(k) if cut else one, k)]
     seconds = time.perf_counter() - start
     gc.enable()
     return {"seconds": seconds, "numbers": numbers}

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import polars as pl
 
 from recframe.charts.formatting import counted, listed, written
 from recframe.charts.long_format import Result
-from recframe.charts.themes import ALL, FONT, MOST_COLOURED, SHAPES, Look
+from recframe.charts.themes import ALL, MOST_COLOURED, SHAPES, Look
 from recframe.errors import RecframeError, suggestion
 from recframe.metrics.language.definition import Metric
 
@@ -49,14 +48,16 @@ HEIGHT, OF_VIEW = 280, 150
 """Heights of one view and of each of several, in pixels."""
 NARROWEST_VIEW = 200
 FEW_USERS = 10
-"""Users below which an interval is not drawn."""
+"""Users below which an interval is not drawn, since it would stretch the axis."""
 MOST_POINTS = 30
 """Most places of a line with visible points."""
 MOST_READ = 12
 """Most rows in an alternative text."""
-SAID = {"tooltip": "words:N", "description": "words:N"}
+SAID = {"tooltip": {"field": "words"}, "description": {"field": "words"}}
 """Tooltip and label of a mark."""
 ENDS = ("low", "high")
+CLEAR, SURE = "datum.clear", "!datum.few"
+"""Rows of models that are not grey, and rows with an interval that is drawn."""
 
 
 class Field(NamedTuple):
@@ -97,11 +98,10 @@ class Field(NamedTuple):
 
 def of_metric(metric: Metric[...], name: str = "value", ends: Sequence[str] = ENDS) -> Field:
     """Return the field of a metric's values with their intervals."""
-    better, best = metric.direction, "best" if metric.direction else "highest"
-    axis = f"{metric}" + f" ({better} is better)" * bool(better)
-    said = f"{metric} {{}}"
-    lower = better == "lower"
-    return Field(name, said, ends=ends, axis=axis, lower=lower, best=f"{best} {metric}")
+    better, said = metric.direction, f"{metric} {{}}"
+    axis = f"{metric} ({better} is better)" if better else f"{metric}"
+    best = f"{'best' if better else 'highest'} {metric}"
+    return Field(name, said, ends=ends, axis=axis, lower=better == "lower", best=best)
 
 
 class Canvas(NamedTuple):
@@ -115,8 +115,6 @@ class Canvas(NamedTuple):
     """The colour and the shape of all models, in their own order."""
     ranked: Sequence[str]
     """The models, the best first."""
-    coloured: Sequence[str]
-    """Models in colour: all of few, of many the best two and the baseline."""
     labels: Sequence[str]
     """The segments with their users, most first."""
     by: str
@@ -125,37 +123,34 @@ class Canvas(NamedTuple):
     """How many users there are, in words."""
     notes: str
     """Sentences on what is not drawn, or grey."""
+    legend: bool = True
 
     @property
     def across(self) -> int:
         """The width of the marks, in pixels."""
         return self.look.width - SIDES
 
-    def channel(self, place: int, *, legend: bool = True) -> Encoding:
+    def channel(self, place: int) -> Encoding:
         """Return the encoding of models by colours (0), or by shapes (1), which paper tells apart too."""
         scale = {"domain": [*self.looks], "range": [one[place] for one in self.looks.values()]}
-        columns, drawn = max(self.look.width // 180, 1), {*self.data["model"]}
-        named = [one for one in self.coloured if one in drawn]
+        named = self.data.filter("clear")["model"].unique(maintain_order=True).to_list()
+        columns = max(self.look.width // 180, 1)
         above = {"title": None, "orient": "top", "values": named, "columns": columns}
-        is_told = legend and [*self.looks] != [ALL] and not self.data.is_empty()
-        kind = {"field": "model", "type": "nominal", "scale": scale}
-        return {**kind, "legend": above if is_told else None}
+        is_told = self.legend and [*self.looks] != [ALL] and named
+        legend = above if is_told else None
+        return {"field": "model", "type": "nominal", "scale": scale, "legend": legend}
 
-    def points(self, base: alt.Chart, size: float, *, legend: bool = True) -> alt.Chart:
+    def points(self, at: Encoding, size: float, only: str = "", **look: Any) -> alt.Chart:
         """Return the marks that say their words; hollow ones where rows are `hollow`."""
-        marks = base.mark_point(size=size, strokeWidth=2, opacity=1)
-        models = {
-            name: self.channel(place, legend=legend)
-            for place, name in enumerate(("color", "shape"))
-        }
-        seen = {"value": 1, "condition": {"test": "datum.hollow", "value": 0}}
-        return along(
-            marks, **models, fill={**models["color"], "legend": None}, fillOpacity=seen, **SAID
-        )
+        colour, shape = self.channel(0), self.channel(1)
+        filled = {"value": 1, "condition": {"test": "datum.hollow", "value": 0}}
+        models = {"color": colour, "shape": shape, "fill": {**colour, "legend": None}}
+        look = {"strokeWidth": 2, "opacity": 1, **look}
+        return marks("point", at | models | {"fillOpacity": filled} | SAID, only, size=size, **look)
 
-    def layers(self, *layers: alt.Chart) -> alt.LayerChart:
+    def layers(self, *layers: alt.Chart, height: float = HEIGHT) -> alt.LayerChart:
         """Return layers of the rows."""
-        return alt.LayerChart(layer=[*layers], data=self.data)
+        return alt.LayerChart(layer=[*layers], data=self.data, height=height)
 
 
 class Charts:
@@ -190,35 +185,35 @@ def canvas(  # noqa: PLR0913  what is known of rows
     data, users = safe(found.data.drop_nulls(value.name)), pl.col("n_users")
     each = data.group_by("segment").agg(users.max())
     sizes = dict(each.sort("n_users", "segment", descending=[True, False]).rows())
-    largest, n = max(filter(None, sizes.values()), default=0), len(sizes)
     named = {one: f"{one} ({size:,})" if one and size else one for one, size in sizes.items()}
-    data = data.with_columns(
-        label=pl.col("segment").replace(named),
-        few=(users < FEW_USERS) & (largest >= FEW_USERS) & bool(value.ends),
-    ).filter(pl.col("segment").is_in([*sizes][:most]))
+    n, largest = len(sizes), max(filter(None, sizes.values()), default=0)
+    few = (users < FEW_USERS) & (largest >= FEW_USERS) & bool(value.ends)
+    data = data.filter(pl.col("segment").is_in([*sizes][:most]))
+    data = data.with_columns(label=pl.col("segment").replace(named), few=few)
     places = data.sort("place")["label"].unique(maintain_order=True).to_list()
     labels = places if found.own_order else [*dict.fromkeys(named.values())][:most]
     models = [*map(safe_text, found.models.order)]
     order = [*map(safe_text, ranked)] or by_value(data, value)
     order += [one for one in models if one not in order]
-    coloured = _coloured(look, models, order, safe_text(baseline))
+    looks = _looks(look, models, order, safe_text(baseline))
+    coloured = [one for one, (colour, _) in looks.items() if colour != look.colours.others]
     told = [*[Field("model")] * (models != [ALL]), Field("label"), *fields]
     told += [Field("n_users", f"{{}} {found.noun}s")] * (not found.by)
-    words = [_sentence(row, told) for row in data.to_dicts()]
-    said, clear = pl.Series("words", words, dtype=pl.String), pl.col("model").is_in(coloured)
+    words = pl.Series([_sentence(row, told) for row in data.to_dicts()], dtype=pl.String)
     at = pl.col("model").cast(pl.Enum(order)), pl.col("label").cast(pl.Enum(labels))
-    data = data.with_columns(said, clear=clear).sort("clear", *at, maintain_order=True)
-    others, is_few = len(models) - len(coloured), bool(data["few"].any())
-    notes = [f"In brackets: {found.noun}s."] * bool(found.by)
-    notes += [f"{most} of {n:,} segments, those with the most users."] * (n > most)
-    notes += [f"Intervals of fewer than {FEW_USERS} users are not drawn."] * is_few
-    notes += [f"Grey: {counted(others, 'other model')}."] * bool(others)
+    data = data.with_columns(words=words, clear=pl.col("model").is_in(coloured))
+    data = data.sort("clear", *at, maintain_order=True)
+    grey = counted(len(models) - len(coloured), "other model")
+    notes = {
+        f"In brackets: {found.noun}s.": found.by,
+        f"{most} of {n:,} segments, those with the most users.": n > most,
+        f"Intervals of fewer than {FEW_USERS} users are not drawn.": data["few"].any(),
+        f"Grey: {grey}.": len(coloured) < len(models),
+    }
     size = "up to " * (data["n_users"].n_unique() > 1) + counted(largest, found.noun)
     size = f"the {found.noun}s of each" if found.by else size
-    looks = _looks(look, models, coloured)
-    return Canvas(
-        look, data, value, looks, order, coloured, labels, found.by, size, " ".join(notes)
-    )
+    note = " ".join(note for note, is_so in notes.items() if is_so)
+    return Canvas(look, data, value, looks, order, labels, found.by, size, note)
 
 
 def _sentence(row: Mapping[str, Any], told: Sequence[Field]) -> str:
@@ -226,26 +221,33 @@ def _sentence(row: Mapping[str, Any], told: Sequence[Field]) -> str:
     return ", ".join(filter(None, (one.words(row) for one in told)))
 
 
-def _coloured(look: Look, models: Sequence[str], ranked: Sequence[str], baseline: str) -> list[str]:
-    """Return the models in colour, the best first: all of few, of many the best two and the baseline."""
-    chosen = [*map(safe_text, look.highlight)] if [*models] != [ALL] else []
+def _looks(
+    look: Look, models: Sequence[str], ranked: Sequence[str], baseline: str
+) -> dict[str, tuple[str, str]]:
+    """Return colours and shapes by a model's place; of many models, best two and baseline alone have a colour."""
+    chosen, is_few = [*map(safe_text, look.highlight)], len(models) <= MOST_COLOURED
     for one in chosen:
         if one not in models:
             close = suggestion(one, models) or f"; there are {listed(models)}"
             raise RecframeError(f"highlight={one!r} is no model{close}")
-    few = [] if len(models) > MOST_COLOURED else models
-    return [one for one in ranked if one in (chosen or few or [*ranked[:2], baseline])]
+    coloured = chosen or (models if is_few else [*ranked[:2], baseline])
+    colours, found = look.colours.models, dict.fromkeys(models, (look.colours.others, SHAPES[0]))
+    for place, one in enumerate(one for one in models if is_few or one in coloured):
+        if one in coloured:
+            found[one] = (colours[place % len(colours)], SHAPES[place % len(SHAPES)])
+    return found
 
 
-def _looks(
-    look: Look, models: Sequence[str], coloured: Sequence[str]
-) -> dict[str, tuple[str, str]]:
-    """Return colours and shapes: by the place among all models, or of many among those in colour."""
-    is_few = len(models) <= MOST_COLOURED
-    placed = [one for one in models if is_few or one in coloured]
-    own = zip(placed, cycle(look.colours.models), cycle(SHAPES), strict=False)
-    grey = dict.fromkeys(models, (look.colours.others, SHAPES[0]))
-    return grey | {one: (colour, shape) for one, colour, shape in own if one in coloured}
+def marks(kind: str, at: Encoding, only: str = "", **look: Any) -> alt.Chart:
+    """Return marks of a kind along some axes, of the rows of which an expression is true."""
+    chosen: Encoding = {"transform": [{"filter": only}]} if only else {}
+    mark: Any = {"type": kind, **look}
+    return alt.Chart(mark=mark, encoding=alt.FacetedEncoding(**at), **chosen)
+
+
+def between(name: str, axis: Encoding, ends: Sequence[str]) -> Encoding:
+    """Return the encoding of marks from one column to another along an axis."""
+    return {name: {**axis, "field": ends[0]}, f"{name}2": {"field": ends[1]}}
 
 
 def dots(
@@ -256,57 +258,56 @@ def dots(
     With `zero` the values are differences. Behind each row there may be a band, from `beyond` to `within`.
     """
     lanes: Any = of.data[row].value_counts()["count"].max() or 1
-    legend, colours = lanes > 1, of.look.colours
+    of, colours = of._replace(legend=lanes > 1), of.look.colours
     axis = {"grid": True, "tickSize": 0, "labels": [*order] != [ALL]}
     rows = {"field": row, "type": "nominal", "title": None, "axis": axis}
-    offset = {"field": "model", "sort": [*of.ranked], "scale": {"paddingOuter": 0.35}}
-    base = rows_of(y={**rows, "scale": {"domain": [*order]}})
-    base = along(base, yOffset=offset) if legend else base
+    base: Encoding = {"y": {**rows, "scale": {"domain": [*order]}}}
+    if of.legend:
+        lane = {"field": "model", "type": "nominal", "sort": [*of.ranked]}
+        base["yOffset"] = {**lane, "scale": {"paddingOuter": 0.35}}
     x = of.value.along(of.across, zero=zero, padding=6)
     if zero:
         here = {"test": "datum.value === 0", "value": colours.quiet}
         x["axis"] |= {"gridColor": {"value": colours.grid, "condition": here}}
-    rule = surely(base, clear=legend).mark_rule(strokeWidth=2)
-    rule = between(along(rule, color=of.channel(0, legend=legend)), "x", x, ENDS)
-    points = along(of.points(base, 60, legend=legend), x=x)
-    behind = base.mark_bar(opacity=0.8, color=colours.band)
-    layers = [between(behind, "x", x, ("beyond", "within"))] * band + [rule, points]
+    rule = base | between("x", x, ENDS) | {"color": of.channel(0)}
+    sure = f"{SURE} && {CLEAR}" if of.legend else SURE
+    layers = [marks("rule", rule, sure, strokeWidth=2), of.points({**base, "x": x}, 60)]
+    if band:
+        behind = base | between("x", x, ("beyond", "within"))
+        layers.insert(0, marks("bar", behind, opacity=0.8, color=colours.band))
     height = max(len(order), 1) * max(15 * lanes + 10, 26) + 10
-    return of.layers(*layers).properties(height=height)
+    return of.layers(*layers, height=height)
 
 
 def curves(of: Canvas, x: Encoding, *more: alt.Chart, zero: bool = True) -> alt.LayerChart:
     """Return a line for each model, with bands where it has intervals, and its points; `more` are layers in front."""
     y = of.value.along(OF_VIEW if of.by else HEIGHT, zero=zero, padding=8 * (not zero))
-    line = rows_of(x=x, y=y, color=of.channel(0))
+    line = {"x": x, "y": y, "color": of.channel(0)}
     places: Any = of.data.group_by("label", "model").len()["len"].max() or 0
-    layers = [line.mark_line(strokeWidth=1)]
+    layers = [marks("line", line, strokeWidth=1)]
     if of.value.ends and len(of.looks) <= MOST_COLOURED:
-        layers.append(between(surely(line).mark_area(opacity=0.16), "y", y, of.value.ends))
-    clear, seen = line.transform_filter("datum.clear"), int(places <= MOST_POINTS)
-    points = of.points(clear, 20).encode(opacity=alt.OpacityValue(seen))
-    layers += [clear.mark_line(strokeWidth=2), points, *more]
-    return of.layers(*layers).properties(height=HEIGHT)
+        band = line | between("y", y, of.value.ends)
+        layers.append(marks("area", band, f"{SURE} && {CLEAR}", opacity=0.16))
+    seen = {"opacity": int(places <= MOST_POINTS)}
+    points = of.points({"x": x, "y": y}, 20, CLEAR, **seen)
+    return of.layers(*layers, marks("line", line, CLEAR, strokeWidth=2), points, *more)
 
 
 def steps(of: Canvas, x: Encoding, end: str) -> alt.LayerChart:
     """Return bars from one end of a bin to the other."""
-    bars = alt.Chart().mark_rect(stroke=of.look.ground, strokeWidth=0.5)
-    y = of.value.along(OF_VIEW, zero=True)
-    bars = along(bars, y=y, y2={"datum": 0}, color=of.channel(0, legend=False), **SAID)
-    return of.layers(between(bars, "x", x, (x["field"], end)))
+    y = {"y": of.value.along(OF_VIEW, zero=True), "y2": {"datum": 0}}
+    models = {"color": of._replace(legend=False).channel(0)}
+    at = between("x", x, (x["field"], end)) | y | models | SAID
+    return of.layers(marks("rect", at, stroke=of.look.ground, strokeWidth=0.5))
 
 
 def plane(of: Canvas, x: Field, y: Field) -> alt.LayerChart:
     """Return models as points with the intervals of both axes."""
-    across, up = (
-        field.along(length, padding=20, nice=False)
-        for field, length in ((x, of.across), (y, HEIGHT))
-    )
-    base = rows_of(x=across, y=up)
-    rule = along(surely(base), color=of.channel(0)).mark_rule(opacity=0.7)
-    wide, tall = between(rule, "x", across, x.ends), between(rule, "y", up, y.ends)
-    return of.layers(wide, tall, of.points(base, 70))
+    across, up = x.along(of.across, padding=20, nice=False), y.along(HEIGHT, padding=20, nice=False)
+    at = {"x": across, "y": up, "color": of.channel(0)}
+    wide, tall = at | between("x", across, x.ends), at | between("y", up, y.ends)
+    crosses = [marks("rule", one, f"{SURE} && {CLEAR}", opacity=0.7) for one in (wide, tall)]
+    return of.layers(*crosses, of.points(at, 70))
 
 
 def views(
@@ -321,34 +322,6 @@ def views(
     return view.facet(facet=alt.Facet(**by), columns=columns)
 
 
-def rows_of(**encodings: Any) -> alt.Chart:
-    """Return marks of rows, which are those of the layers, along some axes."""
-    return along(alt.Chart(), **encodings)
-
-
-def along(marks: alt.Chart, **encodings: Any) -> alt.Chart:
-    """Return marks along some axes, in encodings that are objects of Altair.
-
-    NOTE: of a plain one Altair keeps the errors that it meets on the way, and with them the caller's frames.
-    """
-    made = {
-        name: getattr(alt, name[0].upper() + name[1:])(**one) if isinstance(one, dict) else one
-        for name, one in encodings.items()
-    }
-    return marks.encode(**made)
-
-
-def between(marks: alt.Chart, name: str, axis: Encoding, ends: Sequence[str]) -> alt.Chart:
-    """Return marks from one column to another along an axis."""
-    low, high = ends
-    return along(marks, **{name: {**axis, "field": low}, f"{name}2": f"{high}:Q"})
-
-
-def surely(base: alt.Chart, *, clear: bool = True) -> alt.Chart:
-    """Return marks of intervals: not of few users, which would stretch the axis, nor of grey models."""
-    return base.transform_filter("!datum.few" + " && datum.clear" * clear)
-
-
 def by_value(data: pl.DataFrame, value: Field) -> list[str]:
     """Return models by the means of a value, the best first."""
     means = data.group_by("model").agg(pl.col(value.name).mean())
@@ -361,10 +334,10 @@ def leader(of: Canvas, place: str = "place", where: str = "") -> str:
     best = pl.col(of.value.name) * (-1 if of.value.lower else 1)
     rows = of.data.filter(best == best.max().over(place))
     alone = rows.filter(pl.len().over(place) == 1)["model"].value_counts(sort=True)
-    n = of.data[place].n_unique()
-    if of.data["model"].n_unique() < 2 or not len(alone) or 2 * alone["count"][0] <= n:  # noqa: PLR2004
+    n, is_alone = of.data[place].n_unique(), of.data["model"].n_unique() == 1
+    name, most = [*alone.rows(), ("", 0)][0]
+    if is_alone or 2 * most <= n:
         return ""
-    name, most = alone.row(0)
     return f"{name} has the {of.value.best}" + f" {some_of(most, n, where)}" * (n > 1)
 
 
@@ -387,55 +360,30 @@ def finished(
     """
     look, rows = of.look, (of.data if read is None else read)
     rows = rows.sort("clear", descending=True, maintain_order=True)
-    said = "; ".join(rows["words"][:MOST_READ])
-    said += f"; and {counted(len(rows) - MOST_READ, 'more mark')}" * (len(rows) > MOST_READ)
-    subtitle, by = f"{subtitle} {of.notes}".strip(), f", by {of.by}" * bool(of.by)
+    said = [*rows["words"][:MOST_READ]]
+    said += [f"and {counted(len(rows) - MOST_READ, 'more mark')}"] * (len(rows) > MOST_READ)
     if of.data.is_empty():
-        finding, subtitle, said = "", "There is nothing to draw: no user, list or finding.", ""
+        finding, subtitle = "", "There is nothing to draw: no user, list or finding."
     elif finding:
         title, subtitle = finding, f"{title}. {subtitle}"
-    title += by
-    heading: Encoding = {"anchor": "start", "frame": "bounds", "offset": 10}
-    heading |= {"text": lines(title, look.width * 0.8)}
-    heading |= {"subtitle": lines(subtitle, look.width - 20)}
-    description = safe_text(f"{title}. {subtitle} {said}{'.' * bool(said)}".strip())
+    title += f", by {of.by}" * bool(of.by)
+    subtitle = f"{subtitle} {of.notes}".strip()
+    description = safe_text(f"{title}. {subtitle} {'; '.join(said)}{'.' * bool(said)}".strip())
+    heading = {
+        "text": lines(title, look.width * 0.8),
+        "subtitle": lines(subtitle, look.width - 20),
+        "anchor": "start",
+        "frame": "bounds",
+        "offset": 10,
+    }
     options: dict[str, Any] = {"title": heading, "description": description}
     if isinstance(chart, alt.LayerChart):
         # the width is that of the whole chart, its axes included; charts that are put together cannot be fitted
         fitted = {"width": look.width, "autosize": {"type": "fit-x", "contains": "padding"}}
         options |= fitted if look.theme else {"width": of.across}
     titled: Any = chart.properties(**options)
-    made: Chart = _themed(titled, look) if look.theme else titled
+    made: Chart = titled.configure(**look.config) if look.theme else titled
     return made
-
-
-def _themed(chart: Any, look: Look) -> Any:
-    """Return a chart on its ground, in the fonts and sizes that all have."""
-    of = look.colours
-    text = {"labelColor": of.ink, "titleColor": of.ink, "labelFontSize": 12}
-    axis = {
-        "gridColor": of.grid,
-        "domainColor": of.quiet,
-        "tickColor": of.quiet,
-        "labelColor": of.quiet,
-        "titleColor": of.ink,
-        "labelFontSize": 11,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "labelLimit": max(look.width // 3, 90),
-    }
-    return chart.configure(
-        background=of.background,
-        font=FONT,
-        padding=10,
-        view={"stroke": None},
-        axis=axis,
-        # more ticks than have room for their numbers would have none
-        axisX={"tickCount": max(look.width // 80, 3), "labelOverlap": True, "labelSeparation": 6},
-        legend={**text, "symbolStrokeWidth": 2, "symbolOpacity": 1, "labelLimit": 150},
-        header=text,
-        title={"fontSize": 15, "subtitleFontSize": 12, "color": of.ink, "subtitleColor": of.quiet},
-    )
 
 
 def lines(text: str, width: float) -> list[str]:
@@ -443,7 +391,7 @@ def lines(text: str, width: float) -> list[str]:
     return textwrap.wrap(safe_text(text), max(int(width / LETTER), 12)) or [""]
 
 
-UNSAFE = {"<": "<\u2060", "\u2028": " ", "\u2029": " "}
+UNSAFE: dict[str, Any] = {"<": "<\u2060", "\u2028": " ", "\u2029": " "}
 """Characters that would end a script or a text in an expression, each with its substitute.
 
 NOTE: Altair and Vega write names into both as they are. A word joiner, which nobody sees, keeps "</script>" from ending one.
@@ -452,9 +400,7 @@ NOTE: Altair and Vega write names into both as they are. A word joiner, which no
 
 def safe_text(text: str) -> str:
     """Return a text that ends no script where it is written into a page."""
-    for sign, instead in UNSAFE.items():
-        text = text.replace(sign, instead)
-    return text
+    return text.translate(str.maketrans(UNSAFE))
 
 
 def safe(data: pl.DataFrame) -> pl.DataFrame:

@@ -18,8 +18,8 @@ from recframe.charts.forms import (
     canvas,
     curves,
     finished,
+    marks,
     of_metric,
-    rows_of,
     views,
 )
 from recframe.charts.long_format import one_metric, with_names
@@ -83,11 +83,10 @@ def timeline(
     of = canvas(look, runs, value, told, ranked=ranked, most=most)
     x = {"field": "as_of", "type": "temporal", "title": None, "axis": {"grid": False}}
     shape = {"expr": "datum.change > 0 ? 'triangle-up' : 'triangle-down'"}
-    flags = rows_of(x=x, y=value.along(HEIGHT, padding=8), **SAID).transform_filter(
-        f"datum.verdict === '{CHANGED}'"
-    )
+    at = {"x": x, "y": value.along(HEIGHT, padding=8), **SAID}
     colours: Any = {"fill": look.colours.warning, "stroke": look.colours.ink}
-    flags = flags.mark_point(shape=shape, size=150, opacity=1, **colours)
+    changed = f"datum.verdict === '{CHANGED}'"
+    flags = marks("point", at, changed, shape=shape, size=150, opacity=1, **colours)
     chart: Any = curves(of, x, flags, zero=False)
     chart = views(chart, of, "label", of.labels, 1) if of.by else chart
     finding, read = _finding(metric, of.data), of.data.filter(as_of=latest)

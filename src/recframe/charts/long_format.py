@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from recframe.charts.themes import ALL
-from recframe.errors import RecframeError, shown, worded
+from recframe.errors import RecframeError, shown
 from recframe.frames.dtypes import as_text
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
@@ -25,22 +25,25 @@ class Names(NamedTuple):
     order: list[str]
     none: str = NOBODY
     """The name of a null among them."""
-    dtype: pl.DataType = pl.String()
 
     @classmethod
-    def of(cls, columns: Iterable[pl.Series]) -> Names:
+    def of(cls, *columns: pl.Series) -> Names:
         """Return the names of the values of some columns."""
-        each = pl.concat([column.alias("name") for column in columns])
-        each = each.unique().sort(nulls_last=True)
-        text = each.to_frame().select(as_text(pl.col("name"), each.dtype)).to_series()
-        none = NOBODY
+        each = pl.concat([column.alias("name") for column in columns]).unique().sort()
+        text, none = texts(each.drop_nulls()), NOBODY
         while none in text:
             none = f"({none})"
-        return cls(text.fill_null(none).to_list(), none, each.dtype)
+        return cls([*text, *[none] * each.has_nulls()], none)
 
-    def text(self, values: pl.Expr) -> pl.Expr:
+    def text(self, values: pl.Series) -> pl.Series:
         """Return values as their names."""
-        return as_text(values, self.dtype).fill_null(self.none)
+        return texts(values).fill_null(self.none)
+
+
+def texts(values: pl.Series) -> pl.Series:
+    """Return values as text."""
+    column = values.alias("text").to_frame()
+    return column.select(as_text(pl.col("text"), values.dtype)).to_series()
 
 
 WITHOUT_MODELS = Names([ALL])
@@ -58,7 +61,7 @@ def models_of(rec: Any) -> Names:
     models = None if inputs.training else rec._run().models(inputs)  # noqa: SLF001
     if models is None:
         models = rows_of_models(inputs).unique()
-    return Names.of([rec._kind.give(models, {})["model"]])  # noqa: SLF001
+    return Names.of(rec._kind.give(models, {})["model"])  # noqa: SLF001
 
 
 class Result(NamedTuple):
@@ -82,35 +85,36 @@ def named(rec: Any, result: pl.DataFrame) -> Result:
 
 def with_names(result: pl.DataFrame, model: str | None) -> Result:
     """Return rows whose keys, the columns before `metric`, are text: segments, the model and the baseline."""
-    n, data = result.columns.index("metric"), result.clone()
-    numbers = result.columns[n:]
-    # NOTE: some names, such as "^.*$", are patterns to Polars
-    data.columns = [*(f"key {place}" for place in range(n)), *numbers]
-    keys = dict(zip(result.columns[:n], data.columns, strict=False))
+    n = result.columns.index("metric")
+    keys = {key.name: key for key in result.get_columns()[:n]}
     roles = {"model": model, "baseline": "baseline"} if model in keys else {}
-    roles = {role: keys.pop(name) for role, name in roles.items() if name in keys}
-    models = Names.of(data[key] for key in roles.values()) if roles else WITHOUT_MODELS
-    texts = {"model": pl.lit(ALL)} | {role: models.text(pl.col(key)) for role, key in roles.items()}
-    words = [pl.lit("")]
-    for key in keys.values():
-        text = Names.of([data[key]]).text(pl.col(key))
-        # "a" with "b · c" is not "a · b" with "c"
-        words += [pl.lit(" · "), text.str.replace_all(" · ", " \u2219 ", literal=True)]
-    own = all(isinstance(data.schema[key], pl.Enum) for key in keys.values())
-    data = data.sort(*keys.values(), nulls_last=True, maintain_order=True) if keys else data
-    # NOTE: sums, since Polars 1 panics where it concatenates columns with an empty chunk
-    data = data.with_columns(segment=worded(words[0], *words[2:]), **texts)
-    place = pl.col("segment").rle_id().cast(pl.Int64).alias("place")
-    return Result(data.select(*texts, "segment", place, *numbers), models, ", ".join(keys), own)
+    named = {role: keys.pop(name) for role, name in roles.items() if name in keys}
+    models = Names.of(*named.values()) if named else WITHOUT_MODELS
+    text = {role: models.text(key) for role, key in named.items()}
+    # "a" with "b · c" is not "a · b" with "c"
+    parts = [
+        Names.of(key).text(key).str.replace_all(" · ", " \u2219 ", literal=True)
+        for key in keys.values()
+    ]
+    words = [" · ".join(row) for row in zip(*parts, strict=True)]
+    segment = pl.Series(words, dtype=pl.String) if keys else pl.lit("")
+    # NOTE: some names, such as "^.*$", are patterns to Polars
+    safe = {f"key {place}": key for place, key in enumerate(keys.values())}
+    data = pl.DataFrame(result.get_columns()[n:])
+    data = data.with_columns(model=pl.lit(ALL), segment=segment).with_columns(**text, **safe)
+    data = data.sort(*safe, nulls_last=True, maintain_order=True) if safe else data
+    place = pl.col("segment").rle_id().cast(pl.Int64)
+    own = all(isinstance(key.dtype, pl.Enum) for key in keys.values())
+    return Result(data.drop(*safe).with_columns(place=place), models, ", ".join(keys), own)
 
 
 def each_value(rec: Any, metric: Metric[...], by: str) -> Result:
     """Return the value of each user or item of each model that has it, with its id in `key`."""
     context, names = rec._context, models_of(rec)  # noqa: SLF001  the methods of this room are those of a Rec
     key = context.names[by]
-    result = rec.evaluate(metric, by=key)
-    model = pl.lit(ALL) if context.model is None else names.text(pl.lit(result[context.model]))
-    rows = pl.DataFrame({"key": result[key], "value": result.to_series(result.width - 1)})
+    found = rec.evaluate(metric, by=key)
+    model = pl.lit(ALL) if context.model is None else names.text(found[context.model])
+    rows = pl.DataFrame({"key": found[key], "value": found.to_series(found.width - 1)})
     rows = rows.with_columns(model=model, segment=pl.lit(""), place=0)
     return Result(rows.drop_nulls("value"), names)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, NamedTuple
 
 from recframe.errors import RecframeError, shown
 from recframe.frames.options import plain_number
@@ -24,8 +24,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond")
 """The marks of models beyond colours."""
 
 
-@dataclass(frozen=True)
-class Theme:
+class Theme(NamedTuple):
     """The colours on one kind of ground."""
 
     background: str
@@ -78,7 +77,7 @@ class Look:
 
     def __post_init__(self) -> None:
         """Reject unknown themes and invalid widths."""
-        if self.theme not in {*get_args(ThemeName), None}:
+        if self.theme not in {*THEMES, None}:
             msg = f"theme={shown(self.theme)}: theme takes 'light', 'dark' or None"
             raise RecframeError(msg)
         width = plain_number(self.width)
@@ -95,3 +94,38 @@ class Look:
     def ground(self) -> str:
         """The colour of the ground; without a theme it is taken for white."""
         return "white" if self.theme is None else self.colours.background
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The configuration of Vega-Lite: a ground, and the fonts and sizes that all charts have."""
+        of = self.colours
+        text = {"labelColor": of.ink, "labelFontSize": 12}
+        axis = {"gridColor": of.grid, "domainColor": of.quiet, "tickColor": of.quiet}
+        letters = {"labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal"}
+        return {
+            "background": of.background,
+            "font": FONT,
+            "padding": 10,
+            "view": {"stroke": None},
+            "axis": {
+                **axis,
+                **letters,
+                "labelColor": of.quiet,
+                "titleColor": of.ink,
+                "labelLimit": max(self.width // 3, 90),
+            },
+            # more ticks than have room for their numbers would have none
+            "axisX": {
+                "tickCount": max(self.width // 80, 3),
+                "labelOverlap": True,
+                "labelSeparation": 6,
+            },
+            "legend": {**text, "symbolStrokeWidth": 2, "symbolOpacity": 1, "labelLimit": 150},
+            "header": text,
+            "title": {
+                "fontSize": 15,
+                "subtitleFontSize": 12,
+                "color": of.ink,
+                "subtitleColor": of.quiet,
+            },
+        }

@@ -85,9 +85,9 @@ def cases(facts: Facts, model: str, other: str | None) -> list[Case]:
 def _lines(facts: Facts, metric: Metric[...], users: pl.Series) -> dict[Any, list[Line]]:
     """Return the lines of each model and user, those of listed and of missed items apart, and of histories, of the model ""."""
     rec, train = facts.rec, facts.inputs.train
-    of_model = facts.names.text(pl.col("model")) if facts.inputs.model else pl.lit(ALL)
-    rows = rec._lists_of(metric, users).with_columns(model=of_model)  # noqa: SLF001  the methods of this room are those of a Rec
-    rows = rows.sort("rank", "item", nulls_last=True)
+    rows = rec._lists_of(metric, users)  # noqa: SLF001  the methods of this room are those of a Rec
+    of_model = facts.names.text(rows["model"]) if facts.inputs.model else pl.lit(ALL)
+    rows = rows.with_columns(model=of_model).sort("rank", "item", nulls_last=True)
     if train is not None:
         history = train.select("user", "item").drop_nulls()
         history = rec._kind.run(history.filter(pl.col("user").is_in(users.implode())))  # noqa: SLF001

@@ -118,10 +118,9 @@ def _against(facts: Facts) -> list[Any]:
     of = facts.compared_all
     if of is None:
         return []
-    rows = of.data.filter(metric=str(facts.tested[0]))
-    if not 0 < len(rows) <= MOST_MARKS:
-        return []
-    return [_differences(facts, "compare", of._replace(data=rows), facts.against)]
+    firsts = of._replace(data=of.data.filter(metric=str(facts.tested[0])))
+    is_drawn = 0 < len(firsts.data) <= MOST_MARKS
+    return [_differences(facts, "compare", firsts, facts.against)] if is_drawn else []
 
 
 def comparison(facts: Facts) -> Section | None:
