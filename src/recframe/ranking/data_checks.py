@@ -173,13 +173,14 @@ def check_lists(inputs: Inputs) -> Inputs:
 
 def _have_each_rank_once(inputs: Inputs, lists: pl.DataFrame) -> bool:
     """Return whether no list has a rank twice, among the rows that are drawn where there are many."""
-    users, ranks = lists["user"], lists["rank"].cast(pl.Float64)
+    users = lists["user"]
     if len(lists) > LARGE:
         step = isqrt(len(lists)) // DRAWN
         place = pl.int_range(0, len(lists) - step, step, eager=True)
         # not every so many rows: those of equal parts that stand one below another might never meet
         lists = lists[place + (place.hash() % step).cast(pl.Int64)]
     elif not users.dtype.is_nested() and users.is_sorted():
+        ranks = lists["rank"].cast(pl.Float64)
         rises = (ranks.diff() >= 1).fill_null(value=False)
         if not ((users == users.shift()) & ranks.is_not_null() & ~rises).any():
             return True
@@ -202,10 +203,13 @@ def pooled(inputs: Inputs) -> pl.LazyFrame:
     """
     keys, rank, n = keys_of_lists(inputs), pl.col("rank"), pl.col("len")
     rows = inputs.lists.select(*distinct_names(*keys, *PAIR, "rank"))
-    few = rows.head(FEW_ROWS).select(few=pl.len() < FEW_ROWS)
+    first, some = rows.head(FEW_ROWS), rows.filter(OF_SOME_USERS)
+    few = first.select(few=pl.len() < FEW_ROWS)
+    # two branches: joined with all rows, their number would cost a copy of them
+    whole = first.join(few.filter("few"), how="cross")
+    rows = pl.concat([whole, some.join(few.filter(~pl.col("few")), how="cross")])
     # after it, so that the ranks of users who are not looked at are not compared
-    rows = rows.join(few, how="cross").filter(pl.col("few") | OF_SOME_USERS).drop_nulls(PAIR)
-    rows = rows.filter(rank.is_between(1, inf, "left"))
+    rows = rows.drop_nulls(PAIR).filter(rank.is_between(1, inf, "left"))
     items = rows.group_by(distinct_names(*keys, "item")).agg(rank.min().cast(pl.Float64))
     # what asks for the rows at the highest rank inside a group does not stream, and a sum does
     at_highest = (ABOVE_ALL_COUNTS * rank + n).max() - ABOVE_ALL_COUNTS * rank.max()
