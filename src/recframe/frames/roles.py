@@ -266,13 +266,13 @@ def fold_of(name: str, side: Side) -> list[str]:
 
 
 def check_dtypes(
-    frames: Mapping[str, Taken], sides: Mapping[str, Side], segments: Sequence[Named] = ()
+    schemas: Mapping[str, pl.Schema], sides: Mapping[str, Side], segments: Sequence[Named] = ()
 ) -> None:
     """Reject columns whose dtype does not suit their role, or a segment."""
     by = dict(map(attrgetter("inside", "name"), segments))
-    for name, rows in frames.items():
+    for name, schema in schemas.items():
         titles = by | sides[name].context.names
-        for inside, dtype in rows.collect_schema().items():
+        for inside, dtype in schema.items():
             if dtype == pl.Null or dtype.is_numeric() or inside not in {*IDS, *NUMBERS, *by}:
                 continue
             column = f"column {titles[inside]!r} of {sides[name].title}"

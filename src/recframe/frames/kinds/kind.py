@@ -281,8 +281,8 @@ class EagerPolars(EagerKind):
     def take(self, named: Named, ids: Names = (), numbers: Names = ()) -> pl.DataFrame:
         """Return some columns, with null for NaN."""
         del ids  # they stand as they are
-        columns = map(self.frame.get_column, named.values())
-        return without_nan(pl.DataFrame(dict(zip(named, columns, strict=True))), numbers)
+        columns = [self.frame.get_column(name).alias(inside) for inside, name in named.items()]
+        return without_nan(pl.DataFrame(columns), numbers)
 
     def in_rows(self, result: pl.DataFrame) -> Rows:
         """Return the rows of a result."""
