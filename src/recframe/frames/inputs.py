@@ -366,7 +366,11 @@ def read(
     check_dtypes(schemas, sides, segments)
     is_ranked = "rank" in schemas["recommendations"]
     if is_ranked and "ties" in context.given and context.ties != "item":
-        raise _ties_of_ranks(main, context)
+        msg = (
+            f"{Given('ties', context.ties)} orders items of equal scores, but {main.title} has ranks, in column "
+            f"{main.context.names['rank']!r}; leave it out, or name the scores: {bind(score=NAMED)}"
+        )
+        raise RecframeError(msg)
     return Inputs(
         **_laid(given, schemas, sides, segments, context, clashes),
         sides=sides,
@@ -375,15 +379,6 @@ def read(
         given=eager(given),
         known=Known.of(given, rows_are_items=main.rows_are_items),
     )
-
-
-def _ties_of_ranks(main: Side, context: Context) -> RecframeError:
-    """Return the error of an order of equal scores where ranks are given."""
-    msg = (
-        f"{Given('ties', context.ties)} orders items of equal scores, but {main.title} has ranks, in column "
-        f"{main.context.names['rank']!r}; leave it out, or name the scores: {bind(score=NAMED)}"
-    )
-    return RecframeError(msg)
 
 
 def label_columns(main: Side, segments: Sequence[Segment]) -> list[Segment]:
@@ -400,8 +395,8 @@ def label_columns(main: Side, segments: Sequence[Segment]) -> list[Segment]:
 def _timed(sides: Mapping[str, Side], context: Context) -> set[str]:
     """Return the frames whose times the audit reads: train and truth, where both are there and a time is bound."""
     names = {"train", "truth" if context.truth is not None else "recommendations"}
-    is_timed = names <= {*sides} and all(sides[name].context.time is not None for name in names)
-    return names if is_timed else set()
+    timed = {name for name, side in sides.items() if side.context.time is not None}
+    return names if names <= timed else set()
 
 
 def without_models(lists: Taken, models: Sequence[str]) -> Taken:

@@ -213,8 +213,7 @@ class Kind:
         result = self.run(plan)
         if seen is not None:
             seen(result, self.run)
-        result = result if columns is None else chosen(result, columns)
-        return (self.results or self).in_kind(result, sources)
+        return (self.results or self).in_kind(chosen(result, columns), sources)
 
     def in_kind(self, result: pl.DataFrame, _sources: Sources) -> Any:
         """Return a collected result as a frame of this kind."""
@@ -389,7 +388,7 @@ def collected(frame: Any, title: str = "the frame") -> pl.DataFrame:
 
 def is_frame(thing: object) -> bool:
     """Whether an object is a supported frame."""
-    return _kind_of(thing) is not None or _is_stream(thing)
+    return kind_of_class(type(thing)) is not None or _is_stream(thing)  # type: ignore[arg-type]
 
 
 def in_memory(thing: Any, title: str = "the frame") -> Any:
@@ -398,7 +397,7 @@ def in_memory(thing: Any, title: str = "the frame") -> Any:
     NOTE: what is bound is read several times, and a stream can be read once, a query costs anew each time. So it is read
     here, where it is bound. It becomes a frame of Polars, since that needs no other library and has the same interface.
     """
-    if _kind_of(thing) is not None or not _is_stream(thing):
+    if kind_of_class(type(thing)) is not None or not _is_stream(thing):  # type: ignore[arg-type]
         return thing
     check_threads()
     try:
@@ -421,10 +420,6 @@ def _is_stream(thing: object) -> bool:
         return False
     is_column = hasattr(thing, "dtype") or hasattr(thing, "type")
     return hasattr(thing, "columns") or not is_column
-
-
-def _kind_of(thing: object) -> type[Kind] | None:
-    return kind_of_class(type(thing))  # type: ignore[arg-type]  # a class can be hashed
 
 
 @cache
