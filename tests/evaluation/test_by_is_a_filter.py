@@ -116,7 +116,8 @@ def test_a_column_of_python_objects_is_no_segment(owner: str):
     sides = {name: frame for name, frame in frames.items() if name != "recs"}
 
     with pytest.raises(
-        rf.ColumnError, match=r"'thing' of .* holds Python objects, which no frame can group"
+        rf.ColumnError,
+        match=r"'thing' of .* holds Python objects, which no frame can join or group",
     ):
         frames["recs"].rec(**sides).mrr(by="thing")
 

@@ -182,9 +182,7 @@ def test_columns_of_odd_frames_have_words_too():
     with says(f"{JUDGED} has no column '", rf.ColumnError, whole=False):
         frame.rec.mrr()
     things = FRAME.with_columns(item=pl.Series([object(), object()], dtype=pl.Object))
-    said = (
-        f"column 'item' of {JUDGED} holds Python objects, which no frame can join; cast it to text"
-    )
+    said = f"column 'item' of {JUDGED} holds Python objects, which no frame can join or group; cast it to text"
     with says(said, rf.ColumnError):
         things.rec.mrr()
     with says(f"{JUDGED} has no column 'user_di'; {LIKE}", rf.ColumnError):

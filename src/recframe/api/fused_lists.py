@@ -108,7 +108,7 @@ def _given(side: Side, fusion: Fusion, k: int | None) -> Any:
         )
         raise RecframeError(msg)
     taken = side.take(["model", "user", "item", _order(side, fusion)]).lazy()
-    check_dtypes({LISTS: taken}, {LISTS: side})
+    check_dtypes({LISTS: taken.collect_schema()}, {LISTS: side})
     nameless = fails_if(pl.col("model").is_null(), WITHOUT_MODEL.format(names["model"]))
     roles = ["user", "item", *["rank"] * side.has("rank"), "score"]
     if names["rank"] == names["score"]:

@@ -58,19 +58,17 @@ def _has_threads() -> bool:
     n_threads = pl.thread_pool_size()
     first = f"{os.environ.get('POLARS_THREAD_NAME', 'polars')}-0"[:_MOST_SIGNS]
     end = time.monotonic() + _PATIENCE
-    while first not in (names := _names_of_threads()):
-        if len(names) <= n_threads or time.monotonic() > end:
-            return False  # they and the process' own would be more
+    while True:
+        names = []
+        for thread in (_PROCESS / "task").iterdir():
+            with suppress(OSError):  # it has ended
+                names.append(
+                    (thread / "comm").read_text(encoding="utf-8", errors="replace").strip()
+                )
+        # with fewer threads they are not there: they and the process' own would be more
+        if first in names or len(names) <= n_threads or time.monotonic() > end:
+            return first in names
         time.sleep(0.001)
-    return True
-
-
-def _names_of_threads() -> list[str]:
-    names = []
-    for thread in (_PROCESS / "task").iterdir():
-        with suppress(OSError):  # it has ended
-            names.append((thread / "comm").read_text(encoding="utf-8", errors="replace").strip())
-    return names
 
 
 Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]

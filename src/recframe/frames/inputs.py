@@ -245,7 +245,8 @@ class Inputs:
 
     def standing_in(self, frames: Mapping[str, pl.LazyFrame]) -> Inputs:
         """Return the inputs with placeholder frames, without any data in memory."""
-        laid = _laid(frames, self.sides, self.segments, self.context)
+        schemas = {name: rows.collect_schema() for name, rows in frames.items()}
+        laid = _laid(frames, schemas, self.sides, self.segments, self.context)
         return replace(self, **laid, sides={}, given={})
 
     @property
@@ -361,30 +362,23 @@ def read(
             missing = pl.lit(1, pl.Int64) if has_truth else pl.lit(None, pl.Float64)
             taken = taken.with_columns(relevance=missing)
         given[name] = taken
-    check_dtypes(given, sides, segments)
-    if (
-        "ties" in context.given
-        and context.ties != "item"
-        and "rank" in given["recommendations"].collect_schema()
-    ):
-        raise _ties_of_ranks(main, context)
+    schemas = {name: taken.collect_schema() for name, taken in given.items()}
+    check_dtypes(schemas, sides, segments)
+    is_ranked = "rank" in schemas["recommendations"]
+    if is_ranked and "ties" in context.given and context.ties != "item":
+        msg = (
+            f"{Given('ties', context.ties)} orders items of equal scores, but {main.title} has ranks, in column "
+            f"{main.context.names['rank']!r}; leave it out, or name the scores: {bind(score=NAMED)}"
+        )
+        raise RecframeError(msg)
     return Inputs(
-        **_laid(given, sides, segments, context, clashes),
+        **_laid(given, schemas, sides, segments, context, clashes),
         sides=sides,
         segments=segments,
         context=context,
         given=eager(given),
         known=Known.of(given, rows_are_items=main.rows_are_items),
     )
-
-
-def _ties_of_ranks(main: Side, context: Context) -> RecframeError:
-    """Return the error of an order of equal scores where ranks are given."""
-    msg = (
-        f"{Given('ties', context.ties)} orders items of equal scores, but {main.title} has ranks, in column "
-        f"{main.context.names['rank']!r}; leave it out, or name the scores: {bind(score=NAMED)}"
-    )
-    return RecframeError(msg)
 
 
 def label_columns(main: Side, segments: Sequence[Segment]) -> list[Segment]:
@@ -401,8 +395,8 @@ def label_columns(main: Side, segments: Sequence[Segment]) -> list[Segment]:
 def _timed(sides: Mapping[str, Side], context: Context) -> set[str]:
     """Return the frames whose times the audit reads: train and truth, where both are there and a time is bound."""
     names = {"train", "truth" if context.truth is not None else "recommendations"}
-    is_timed = names <= {*sides} and all(sides[name].context.time is not None for name in names)
-    return names if is_timed else set()
+    timed = {name for name, side in sides.items() if side.context.time is not None}
+    return names if names <= timed else set()
 
 
 def without_models(lists: Taken, models: Sequence[str]) -> Taken:
@@ -413,13 +407,17 @@ def without_models(lists: Taken, models: Sequence[str]) -> Taken:
 
 def _laid(
     given: Mapping[str, Taken],
+    schemas: Mapping[str, pl.Schema],
     sides: Mapping[str, Side],
     segments: Sequence[Segment],
     context: Context,
     clashes: dict[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return frames whose dtypes match as the inputs have them, and the checks of them."""
-    frames: dict[str, Any] = {**dict.fromkeys(SIDES), **_matched(given, sides, segments, clashes)}
+    frames: dict[str, Any] = {
+        **dict.fromkeys(SIDES),
+        **_matched(given, schemas, sides, segments, clashes),
+    }
     lists, checks = frames.pop("recommendations"), []
     for name, role in DESCRIBES.items():
         if name in given:
@@ -434,6 +432,7 @@ def _laid(
 
 def _matched(
     given: Mapping[str, Taken],
+    schemas: Mapping[str, pl.Schema],
     sides: Mapping[str, Side],
     segments: Sequence[Segment],
     clashes: dict[str, str] | None,
@@ -444,10 +443,9 @@ def _matched(
         if one.at == "rows":
             shared[one.inside] = f"the values of {one.name!r}"
     dtypes: dict[str, dict[str, pl.DataType]] = {}
-    for name, rows in given.items():
-        for inside, dtype in rows.collect_schema().items():
-            if inside in shared:
-                dtypes.setdefault(inside, {})[name] = dtype
+    for name, schema in schemas.items():
+        for inside in filter(schema.__contains__, shared):
+            dtypes.setdefault(inside, {})[name] = schema[inside]
     frames = dict(zip(given, map(methodcaller("lazy"), given.values()), strict=True))
     for inside, of_frames in dtypes.items():
         if len({*of_frames.values()}) == 1 and pl.Null not in of_frames.values():

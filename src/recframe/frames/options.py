@@ -200,8 +200,7 @@ class Context:
     @cached_property
     def of_lists(self) -> list[str]:
         """The roles that distinguish lists of one user, where they are bound."""
-        bound = {"model": self.model, "training": self.training}
-        return [role for role in OF_LISTS if bound[role] is not None]
+        return ["model"] * (self.model is not None) + ["training"] * (self.training is not None)
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -305,10 +304,6 @@ def _is_whole(value: object) -> bool:
     return hasattr(value, "__index__") and plain_number(value) in range(MOST_DECIMALS + 1)
 
 
-def _is_size(value: object) -> bool:
-    return (bytes_of(value) or 0) >= FEWEST_BYTES
-
-
 _VALUES: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "strict": (
         lambda value: isinstance(value, bool),
@@ -319,7 +314,7 @@ _VALUES: Mapping[str, tuple[Callable[[object], bool], str]] = {
         "a number above 0; rows with at least this relevance are relevant",
     ),
     "memory": (
-        _is_size,
+        lambda value: (bytes_of(value) or 0) >= FEWEST_BYTES,
         "the most bytes that the call may take as a number with a unit, such as '2GB' or '500MB'",
     ),
     "decimals": (
@@ -421,9 +416,9 @@ def frame(  # noqa: PLR0913  a name for each role
     title = "the first argument of rf.frame()"
     frame = in_memory(frame, title)
     kind_for(frame, title)
-    given = {"user": user, "item": item, "rank": rank, "score": score, "relevance": relevance}
-    given |= {"propensity": propensity, "time": time}
-    names = {role: name for role, name in given.items() if name is not None}
+    names: dict[str, Any] = {"user": user, "item": item, "rank": rank, "score": score}
+    names |= {"relevance": relevance, "propensity": propensity, "time": time}
+    names = {role: name for role, name in names.items() if name is not None}
     Context().check(names)
     return NamedFrame(frame, names)
 

@@ -105,9 +105,8 @@ class Side:
         others = (bound.item, bound.model, bound.truth, bound.items, bound.train, bound.reference)
         if names["item"] in self.columns or any(other is not None for other in others):
             return False
-        if not (self.has("user") and self.has("relevance")):
-            return False
-        return not suggestion("item", self.columns) and not self.index_hint("item")
+        is_judged = self.has("user") and self.has("relevance")
+        return is_judged and not suggestion("item", self.columns) and not self.index_hint("item")
 
     def root(self, name: str) -> str | None:
         """Return the column that an expression means by a name, that of a role or one of this name; None without one."""
@@ -189,16 +188,11 @@ class Side:
             taken = taken.with_columns(relevance=pl.when(judged).then(pl.lit(1, pl.Int64)))
         if made:
             taken = with_made(taken, list(named), made, self.title)
-        elif segments:
-            taken = _with_one_zero(taken, segments)
+        elif segments:  # 0 and -0.0 are one segment
+            schema = taken.collect_schema()
+            floats = [one.inside for one in segments if schema[one.inside].is_float()]
+            taken = taken.with_columns(pl.col(floats) + 0.0) if floats else taken
         return taken.with_row_index("item") if numbered else taken
-
-
-def _with_one_zero(taken: Taken, segments: Sequence[Named]) -> Taken:
-    """Return a frame whose columns of segments have 0 for -0.0."""
-    schema = taken.collect_schema()
-    floats = [segment.inside for segment in segments if schema[segment.inside].is_float()]
-    return taken.with_columns(pl.col(floats) + 0.0) if floats else taken
 
 
 def listed(names: Iterable[str], most: int = 20) -> str:
@@ -233,10 +227,9 @@ def _check_named_reference(reference: str, context: Context) -> None:
         msg = f"{named} names a model, but no column of models is bound: {bind(model=NAMED)}"
         raise RecframeError(msg)
     if context.training is not None:
-        several = Given("training", context.training)
         msg = (
-            f"{named} names a model with several lists for each user, by {several}; give the lists of one training as a "
-            f"{A_FRAME}"
+            f"{named} names a model with several lists for each user, by {Given('training', context.training)}; give the "
+            f"lists of one training as a {A_FRAME}"
         )
         raise RecframeError(msg)
 
@@ -266,13 +259,13 @@ def fold_of(name: str, side: Side) -> list[str]:
 
 
 def check_dtypes(
-    frames: Mapping[str, Taken], sides: Mapping[str, Side], segments: Sequence[Named] = ()
+    schemas: Mapping[str, pl.Schema], sides: Mapping[str, Side], segments: Sequence[Named] = ()
 ) -> None:
     """Reject columns whose dtype does not suit their role, or a segment."""
     by = dict(map(attrgetter("inside", "name"), segments))
-    for name, rows in frames.items():
+    for name, schema in schemas.items():
         titles = by | sides[name].context.names
-        for inside, dtype in rows.collect_schema().items():
+        for inside, dtype in schema.items():
             if dtype == pl.Null or dtype.is_numeric() or inside not in {*IDS, *NUMBERS, *by}:
                 continue
             column = f"column {titles[inside]!r} of {sides[name].title}"
@@ -282,8 +275,7 @@ def check_dtypes(
                     msg = f"{column} is {dtype_shown(dtype)}; a {inside} is {NUMBERS[inside]}{cast}"
                     raise ColumnError(msg)
             elif dtype == pl.Object:
-                verb = "join" if inside in IDS else "group"
-                msg = f"{column} holds Python objects, which no frame can {verb}; cast it to text"
+                msg = f"{column} holds Python objects, which no frame can join or group; cast it to text"
                 raise ColumnError(msg)
             # a tuple: their hashes are not those of pl.List
             elif inside in IDS and dtype in (pl.List, pl.Array):

@@ -78,8 +78,9 @@ def log_of(frame: Any, context: Context, *, min_relevance: float | None = None) 
     names = {role: side.require(role, hints.get(role, "")) for role in roles}
     numbers = ("relevance",)  # whose NaN is no missing value
     rows = side.kind.held_rows(names, numbers)
-    check_dtypes({"log": rows}, {"log": side})
-    check_time(rows.collect_schema().get("time"), side)
+    schema = rows.collect_schema()
+    check_dtypes({"log": schema}, {"log": side})
+    check_time(schema.get("time"), side)
     return Log(side.kind, names, rows, side.kind.take(names, names, numbers).lazy(), context)
 
 

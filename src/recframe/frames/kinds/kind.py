@@ -215,8 +215,7 @@ class Kind:
         result = self.run(plan)
         if seen is not None:
             seen(result, self.run)
-        result = result if columns is None else chosen(result, columns)
-        return (self.results or self).in_kind(result, sources)
+        return (self.results or self).in_kind(chosen(result, columns), sources)
 
     def in_kind(self, result: pl.DataFrame, _sources: Sources) -> Any:
         """Return a collected result as a frame of this kind."""
@@ -283,8 +282,8 @@ class EagerPolars(EagerKind):
     def take(self, named: Named, ids: Names = (), numbers: Names = ()) -> pl.DataFrame:
         """Return some columns, with null for NaN."""
         del ids  # they stand as they are
-        columns = map(self.frame.get_column, named.values())
-        return without_nan(pl.DataFrame(dict(zip(named, columns, strict=True))), numbers)
+        columns = [self.frame.get_column(name).alias(inside) for inside, name in named.items()]
+        return without_nan(pl.DataFrame(columns), numbers)
 
     def in_rows(self, result: pl.DataFrame) -> Rows:
         """Return the rows of a result."""
@@ -410,7 +409,7 @@ def collected(frame: Any, title: str = "the frame") -> pl.DataFrame:
 
 def is_frame(thing: object) -> bool:
     """Whether an object is a supported frame."""
-    return _kind_of(thing) is not None or _is_stream(thing)
+    return kind_of_class(type(thing)) is not None or _is_stream(thing)  # type: ignore[arg-type]
 
 
 def in_memory(thing: Any, title: str = "the frame") -> Any:
@@ -419,7 +418,7 @@ def in_memory(thing: Any, title: str = "the frame") -> Any:
     NOTE: what is bound is read several times, and a stream can be read once, a query costs anew each time. So it is read
     here, where it is bound. It becomes a frame of Polars, since that needs no other library and has the same interface.
     """
-    if _kind_of(thing) is not None or not _is_stream(thing):
+    if kind_of_class(type(thing)) is not None or not _is_stream(thing):  # type: ignore[arg-type]
         return thing
     check_threads()
     try:
@@ -442,10 +441,6 @@ def _is_stream(thing: object) -> bool:
         return False
     is_column = hasattr(thing, "dtype") or hasattr(thing, "type")
     return hasattr(thing, "columns") or not is_column
-
-
-def _kind_of(thing: object) -> type[Kind] | None:
-    return kind_of_class(type(thing))  # type: ignore[arg-type]  # a class can be hashed
 
 
 @cache

@@ -80,8 +80,10 @@ class SeveralModels(Kind):
 
     def source(self, name: str) -> Any:
         """Return the data needed to restore a column, from the first frame that has it."""
-        has = (kind for kind in self.kinds.values() if name in kind.columns)
-        return next((kind.source(name) for kind in has), None)
+        for kind in self.kinds.values():
+            if name in kind.columns:
+                return kind.source(name)
+        return None
 
 
 def _title(name: str) -> str:

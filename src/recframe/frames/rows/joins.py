@@ -150,13 +150,15 @@ class ExactSums:
 
     def total(self, name: str, absent: Absent | None = None) -> pl.Expr:
         """Return the sum of a name from its parts, 0 without any."""
-        value, times = absent or (pl.lit(0.0), pl.lit(0))
         rest = pl.col(f"{REST} {name}").fill_null(0)
         if name in self.bounded:
-            rest = rest if absent is None else rest + _scaled(value).fill_null(0) * times
+            if absent is not None:
+                value, times = absent
+                rest += _scaled(value).fill_null(0) * times
             return rest.cast(pl.Float64) * UNIT
         whole, beyond = (pl.col(f"{part} {name}").fill_null(0) for part in (WHOLE, BEYOND))
         if absent is not None:
+            value, times = absent
             above = _whole(value)
             below = _rest(value, above)
             left = _below_units(value, above, below)

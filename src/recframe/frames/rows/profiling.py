@@ -53,8 +53,14 @@ def marked_sorted(rows: pl.DataFrame, key: str) -> pl.DataFrame:
 def distinct_ids(ids: pl.Series) -> pl.Series:
     """Return the distinct non-null ids, unordered."""
     ids = ids.drop_nulls()
-    numbers = _distinct_numbers(ids)
-    return stream(ids.to_frame().lazy().unique()).to_series() if numbers is None else numbers
+    ends = ends_of(ids) if _SCATTERS else None
+    if ends is None or ends[1] - ends[0] >= MARKS * len(ids):
+        return stream(ids.to_frame().lazy().unique()).to_series()
+    # the places of negative numbers are beyond what their own dtype may hold
+    place = pl.first().cast(pl.Int64) - ends[0]
+    places = marks(ids.to_frame(), place, ends[1] - ends[0] + 1).arg_true()
+    distinct: pl.Series = (places.cast(pl.Int64) + ends[0]).cast(ids.dtype)
+    return distinct.alias(ids.name)
 
 
 def constant_of(key: Id, rows: pl.DataFrame) -> pl.DataFrame | None:
@@ -104,18 +110,6 @@ def a_row_of_each(ids: pl.Series, most: int) -> pl.Series | None:
         if not found.null_count():  # whoever comes later came before
             break
     return found
-
-
-def _distinct_numbers(numbers: pl.Series) -> pl.Series | None:
-    """Return the distinct sorted integers; None for other dtypes, or a wide range."""
-    ends = ends_of(numbers) if _SCATTERS else None
-    if ends is None or ends[1] - ends[0] >= MARKS * len(numbers):
-        return None
-    # the places of negative numbers are beyond what their own dtype may hold
-    place = pl.first().cast(pl.Int64) - ends[0]
-    found = marks(numbers.to_frame(), place, ends[1] - ends[0] + 1).arg_true()
-    distinct: pl.Series = (found.cast(pl.Int64) + ends[0]).cast(numbers.dtype)
-    return distinct.alias(numbers.name)
 
 
 def marks(rows: pl.DataFrame, number: pl.Expr, n: int) -> pl.Series:
