@@ -21,7 +21,6 @@ from recframe.frames.rows.profiling import (
     distinct_ids,
     heads,
     marked_sorted,
-    may_be_among,
     merged,
 )
 from recframe.ranking.judged import PAIR, Judged, Known, as_number, is_relevant_row, rows_of_models
@@ -230,6 +229,6 @@ def _by_codes(judged: Judged, reads: Reads, collect: Ask) -> Known | None:
     k = None if judged.context.relevant_from == "list" else reads.k
     (hits,) = collect([replace(judged, known=named(pairs)).hits(k)])
     if reads.by_hits:
-        pairs = pairs.filter(may_be_among(pairs["number"], hits["number"]))
+        pairs = pairs.filter(NUMBER.is_in(hits["number"].implode()))
     known = named(pairs.sort("number", maintain_order=True))
     return known if judged.truth is None else replace(known, hits=hits.lazy())
