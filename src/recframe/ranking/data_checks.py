@@ -139,19 +139,15 @@ def _two_values(frame: pl.LazyFrame, segment: Segment) -> pl.LazyFrame:
 def as_frame(judged: Judged) -> pl.LazyFrame:
     """Return the judged frame under the bound column names, after the same checks as a metric."""
     if judged.sharing is not None:
-        of_ties = {
-            "expected": "none for tied items",
-            "last": "one for all items of a tie together",
-        }[judged.sharing]
-        msg = f"judge() gives each item one rank, and ties={judged.sharing!r} has {of_ties}; write another ties= for it"
+        msg = (
+            f"judge() gives each item a rank of its own, and ties={judged.sharing!r} has one for all items of a tie; "
+            "write another ties= for it"
+        )
         raise RecframeError(msg)
-    names = {
-        role: judged.context.names[role]
-        for role in [*judged.model, "user", "item", "rank", "relevance"]
-    }
-    frame = judged.frame()
+    names, frame = judged.context.names, judged.frame()
     frame = after_checks(frame, judged, "rank", frame.collect_schema()["rank"], steep=False)
-    return frame.select(pl.col(role).alias(name) for role, name in names.items())
+    roles = [*judged.model, *PAIR, "rank", "relevance"]
+    return frame.select(pl.col(role).alias(names[role]) for role in roles)
 
 
 def check_lists(inputs: Inputs) -> Inputs:

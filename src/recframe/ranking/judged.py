@@ -172,6 +172,7 @@ class Judged:
         # segments that are columns of lists or truth, and those with properties of items, or the item itself
         self.model, self.of_rows = inputs.model, inputs.row_keys
         self.rows = [*self.of_rows, *inputs.item_keys]
+        self.pair_keys = [*self.of_rows, *PAIR]
         self.user_keys = [*self.rows, "user"]
         numbered = known.names is not None
         self.list_keys = [*([] if numbered else self.rows), *self.model]
@@ -191,9 +192,7 @@ class Judged:
 
     def for_each_model(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows of the truth once for each model; as they are where there are none, or where the rows have theirs."""
-        if self.truth is None or self.models is None:
-            return rows
-        return rows.join(self.models, how="cross")
+        return rows if self.models is None else rows.join(self.models, how="cross")
 
     def up_to(self, k: int | None) -> pl.Expr:
         """Return whether a row of the lists has a rank up to k."""
@@ -294,24 +293,23 @@ class Judged:
         if self.known.packs:
             hits = joined_as_numbers(rows, pairs, PAIR, "inner")
         else:
-            hits = rows.join(pairs, on=[*self.of_rows, *PAIR], nulls_equal=bool(self.of_rows))
+            hits = rows.join(pairs, on=self.pair_keys, nulls_equal=bool(self.of_rows))
         highest = pl.col("gain", *self._tied).max()
         return at_best_rank(self._keyed(hits), self.list_keys, highest)
 
     def rows_to_meet(self, k: int | None) -> pl.LazyFrame:
         """Return the rows of the lists with a rank up to k: keys without segments of items, item, rank."""
-        names = distinct_names(*self.model, *self.of_rows, *PAIR)
-        return self._ranked_lists(k).select(*names, self._rank, *self._tied)
+        rows = self._ranked_lists(k)
+        return rows.select(*self.model, *self.pair_keys, self._rank, *self._tied)
 
     def relevant_rows(self) -> pl.LazyFrame:
         """Return the relevant rows of the frame that has the relevance: keys, item, rank in a judged frame, gain."""
-        is_judged = self.truth is None
-        rows = self.lists if self.truth is None else self.truth
+        is_judged, rows = self.truth is None, self.lists if self.truth is None else self.truth
         gain = as_number("relevance", self.inputs.relevance_dtype)
         if self.context.min_relevance == "any":  # a negative relevance has no gain
             gain = pl.when(gain > 0).then(gain).otherwise(0)
         rows = rows.filter(is_relevant_row(self.inputs))
-        return rows.select(*self.of_rows, *PAIR, *[self._rank] * is_judged, gain=gain)
+        return rows.select(*self.pair_keys, *[self._rank] * is_judged, gain=gain)
 
     @cached_property
     def pairs(self) -> pl.LazyFrame:
@@ -320,14 +318,14 @@ class Judged:
 
     @property
     def _pairs(self) -> pl.LazyFrame:
-        values = [pl.col("rank").min()] * (self.truth is None)
-        return alike_as_one(
-            self.relevant_rows(),
-            [*self.of_rows, *PAIR],
-            self.schema,
-            [*values, pl.col("gain").max()],
-            few=self.inputs.known.few,
-        )
+        values = [*[pl.col("rank").min()] * (self.truth is None), pl.col("gain").max()]
+        return self._as_one(self.relevant_rows(), self.pair_keys, values)
+
+    def _as_one(
+        self, rows: pl.LazyFrame, keys: Sequence[str], values: Sequence[pl.Expr]
+    ) -> pl.LazyFrame:
+        """Return distinct keys of rows, with some values of these."""
+        return alike_as_one(rows, keys, self.schema, values, few=self.inputs.known.few)
 
     def _keyed(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows of items with the segments of these, if no number stands for them."""
@@ -350,7 +348,7 @@ class Judged:
             return missed.select(self.list_keys)
         relevance, known = pl.col("relevance"), self.known.listed
         if known is None or self.truth is not None:
-            judged = self._judged_rows.group_by(*self.of_rows, *PAIR).agg(relevance.max())
+            judged = self._judged_rows.group_by(self.pair_keys).agg(relevance.max())
         else:
             judged = known.filter(relevance.is_not_null())
         rows = self._keyed(judged.filter(~is_relevant_row(self.inputs)))
@@ -393,9 +391,8 @@ class Judged:
 
     def _listed_once(self, k: int | None) -> pl.LazyFrame:
         """Return the rows of the lists, one for each item: keys without segments of items, item, rank, relevance."""
-        keys = distinct_names(*self.of_rows, *self.model, *PAIR)
-        rows, values = self.rows_with_relevance(k), self.values_of_repeated()
-        return alike_as_one(rows, keys, self.schema, values, few=self.inputs.known.few)
+        keys = [*self.model, *self.pair_keys]
+        return self._as_one(self.rows_with_relevance(k), keys, self.values_of_repeated())
 
     def values_of_repeated(self) -> list[pl.Expr]:
         """Return the best rank and the highest relevance of the rows of one item."""
@@ -404,15 +401,14 @@ class Judged:
 
     def rows_with_relevance(self, k: int | None) -> pl.LazyFrame:
         """Return the rows of the lists with a rank up to k: keys, item, rank, relevance; of a judged frame all judged rows."""
-        names = distinct_names(*self.of_rows, *self.model, *PAIR)
+        relevance = pl.col("relevance")
         if self.truth is None:
             # an item that is repeated may have its best rank behind k
-            rows = self.lists.filter(self.up_to(k) | pl.col("relevance").is_not_null())
-            return rows.select(*names, self._rank, "relevance")
-        pair = [*self.of_rows, *PAIR]
-        best = self.truth.group_by(pair).agg(pl.col("relevance").max())
-        rows = self.rows_to_meet(k)
-        return rows.join(best, on=pair, how="left", nulls_equal=bool(self.of_rows))
+            rows = self.lists.filter(self.up_to(k) | relevance.is_not_null())
+            return rows.select(*self.pair_keys, self._rank, relevance)
+        best = self.truth.group_by(self.pair_keys).agg(relevance.max())
+        on, of_rows = self.pair_keys, bool(self.of_rows)
+        return self.rows_to_meet(k).join(best, on=on, how="left", nulls_equal=of_rows)
 
     def ranked(self, k: int | None = None) -> pl.LazyFrame:
         """Return the rows of the lists with a rank, up to k, whether or not their users are in the universe."""

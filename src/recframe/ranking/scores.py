@@ -61,15 +61,15 @@ class Scored:
         if self.ties in BY_GAIN:
             pair = [*(key for key in self.keys if key != "model"), "item"]
             rows = rows.join(gains(), on=pair, how="left", nulls_equal=True)
-        ties = order_of_ties(self.ties, self.rows.collect_schema())
-        ascending = [False for _ in self.keys]
+        ties, turned = order_of_ties(self.ties, self.rows.collect_schema())
+        ascending = [False] * len(self.keys)
         return rows.sort(
             *self.keys,
             SCORE,
-            *(key for key, _ in ties),
-            descending=[*ascending, True, *(turned for _, turned in ties)],
+            *ties,
+            descending=[*ascending, True, *turned],
             # of all keys, it costs three times the sort in memory
-            nulls_last=[*ascending, True, *(False for _ in ties)],
+            nulls_last=[*ascending, True, *[False] * len(ties)],
         )
 
     def _first_items(self, k: int) -> pl.LazyFrame:
@@ -130,20 +130,18 @@ def _falls(rows: pl.DataFrame, collect: Ask) -> bool:
     return bool(collect([rows.lazy().select(falls.all())])[0].item())
 
 
-def order_of_ties(ties: Ties, schema: Mapping[str, pl.DataType]) -> list[tuple[pl.Expr, bool]]:
+def order_of_ties(
+    ties: Ties, schema: Mapping[str, pl.DataType]
+) -> tuple[list[pl.Expr], list[bool]]:
     """Return the sort keys of ties and whether each is descending; `gain` is null for non-relevant rows."""
-    (item,), gain = by_item(schema), pl.col("gain").fill_null(-1)
+    (item,) = by_item(schema)
+    if ties == "order":
+        return [pl.col("row")], [False]
+    if ties in BY_GAIN:
+        return [pl.col("gain").fill_null(-1), item], [ties == "optimistic", False]
+    is_text = ties.startswith("item_text") or ties == "item_desc"
     text = item if schema["item"] in _TEXT else item.cast(pl.String)
-    return {
-        "item": [(item, False)],
-        "item_reverse": [(item, True)],
-        "item_text": [(text, False)],
-        "item_text_reverse": [(text, True)],
-        "item_desc": [(text, True)],
-        "order": [(pl.col("row"), False)],
-        "pessimistic": [(gain, False), (item, False)],
-        "optimistic": [(gain, True), (item, False)],
-    }[ties]
+    return [text if is_text else item], [ties.endswith(("_reverse", "_desc"))]
 
 
 def scored(lists: pl.LazyFrame, keys: Sequence[str], ties: Ties) -> Scored:
