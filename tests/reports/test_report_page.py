@@ -165,13 +165,13 @@ def test_cases_of_a_model_are_those_of_worst_with_lists_truth_and_history():
     assert [int(one.user) for one in worst] == found["user"].unique(maintain_order=True).to_list()
     for one in worst:
         of_user, mine = (frame.filter(user=int(one.user)) for frame in (listed, found))
-        own, missed, history = one.lists
-        shown = [(float(line.rank), line.name, line.is_hit) for line in own.lines]
+        own, missed, history = one.lists.values()
+        shown = [(float(line.rank), line.name, line.is_hit) for line in own]
         assert shown == of_user.select("rank", "title", "hit").rows()
         beyond = mine.filter(~pl.col("hit"), pl.col("relevance") > 0)["title"].to_list()
-        assert sorted(line.name for line in missed.lines) == sorted(beyond)
+        assert sorted(line.name for line in missed) == sorted(beyond)
         wanted = TRAIN.filter(pl.col("user") == int(one.user))["item"].to_list()
-        assert [int(line.id) for line in history.lines] == wanted[::-1]
+        assert [int(line.id) for line in history] == wanted[::-1]
 
 
 def test_the_most_changed_users_are_those_whose_values_are_the_furthest_apart():
@@ -347,7 +347,7 @@ def test_a_report_of_a_profile_is_that_of_its_conventions():
 def test_items_are_named_by_a_column_that_is_called_so():
     titled = ITEMS.rename({"title": "Name"})
     page = SHOP.recs.rec(SHOP.truth, items=titled, model="model").report("ndcg@3", sections="cases")
-    lines = [line for case in cases(page) for one in case.lists for line in one.lines]
+    lines = [line for case in cases(page) for of in case.lists.values() for line in of]
 
     assert lines
     assert all(line.name == f"Item {line.id}" for line in lines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -17,8 +17,8 @@ from recframe.metrics.language.definition import Metric
 from recframe.reports.decision import sign_of
 from recframe.reports.facts import Facts
 
-MOST_CASES, MOST_ITEMS = 4, 10
-"""Most cases of a kind, and items of a list."""
+MOST_CASES = 4
+"""Most cases of a kind."""
 LONGEST = 120
 """Longest title, in characters."""
 TITLES = ("title", "name", "item_title", "item_name", "product_name", "product_title", "label")
@@ -28,27 +28,19 @@ TITLES = ("title", "name", "item_title", "item_name", "product_name", "product_t
 class Line(NamedTuple):
     """An item of a list: its rank, its title or id, the id below a title, and whether it is a hit."""
 
-    rank: str
+    rank: str | None
     name: str
-    id: str = ""
-    is_hit: bool = False
-
-
-class Lines(NamedTuple):
-    """The first items of a list, and how many more there are."""
-
-    title: str
-    lines: Sequence[Line]
-    more: int
+    id: str | None
+    is_hit: bool
 
 
 class Case(NamedTuple):
-    """A user with a value and lists."""
+    """A user with a value and lists, by their titles."""
 
     group: str
     user: str
     value: str
-    lists: Sequence[Lines]
+    lists: Mapping[str, Sequence[Line]]
 
 
 class Cases(NamedTuple):
@@ -74,10 +66,7 @@ def cases(facts: Facts, model: str, other: str | None) -> list[Case]:
     for row in chosen.with_columns(name=names).to_dicts():
         value = f"{metric} {number(row['value'])}"
         value += "" if row["other"] is None else f" ({other}: {number(row['other'])})"
-        lists = []
-        for title, (of, is_listed) in shown.items():
-            every = lines[of, row["key"], is_listed]
-            lists.append(Lines(title, every[:MOST_ITEMS], len(every) - MOST_ITEMS))
+        lists = {title: lines[of, row["key"], listed] for title, (of, listed) in shown.items()}
         made.append(Case(row["group"], row["name"], value, lists))
     return made
 
@@ -93,34 +82,30 @@ def _lines(facts: Facts, metric: Metric[...], users: pl.Series) -> dict[Any, lis
         history = rec._kind.run(history.filter(pl.col("user").is_in(users.implode())))  # noqa: SLF001
         history = history.reverse().with_columns(model=pl.lit(""), hit=False)
         rows = pl.concat([rows, history], how="diagonal_relaxed")
-    item = as_text(pl.col("item"), rows.schema["item"]).str.head(LONGEST)
     rows = rows.join(_titles(facts, rows["item"].unique()), on="item", how="left")
-    rows = rows.with_columns(
-        id=pl.when(pl.col("name").is_not_null()).then(item), name=pl.coalesce("name", item)
-    )
+    rank, item = (as_text(pl.col(name), rows.schema[name]) for name in ("rank", "item"))
+    name, item = pl.col("name"), item.str.head(LONGEST)
+    id_ = pl.when(name.is_not_null()).then(item)
+    lines = rows.select("model", "user", "listed", rank, pl.coalesce(name, item), id_, "hit")
     found: dict[Any, list[Line]] = defaultdict(list)
-    columns = ("model", "user", "listed", "rank", "name", "id", "hit")
-    for *key, rank, name, key_of_item, hit in rows.select(columns).rows():
-        found[tuple(key)].append(
-            Line("" if rank is None else f"{rank:g}", name, key_of_item or "", hit)
-        )
+    for model, user, is_listed, *line in lines.rows():
+        found[model, user, is_listed].append(Line(*line))
     return found
 
 
 def _chosen(values: pl.DataFrame, model: str, other: str | None, sign: int) -> pl.DataFrame:
     """Return whose cases are shown: group, user, value, and the value of the other model in `other`."""
     of_other = values.filter(model=other or "").select("key", other="value")
-    own = values.filter(model=model).join(of_other, on="key", how="left")
-    change = sign * (pl.col("value") - (pl.lit(0.0) if other is None else pl.col("other")))
-    ordered = own.with_columns(gain=change).drop_nulls("gain").sort("gain", "key")
-    worst, best, names = ordered, ordered, ("worst", "best")
-    if other is not None:
-        worst, best = ordered.filter(pl.col("gain") < 0), ordered.filter(pl.col("gain") > 0)
-        names = ("lost most", "gained most")
-    best = best.sort("gain", descending=True, maintain_order=True)
-    groups = zip(names, (worst, best), strict=True)
+    rows = values.filter(model=model).join(of_other, on="key", how="left")
+    gain, is_pair = sign * pl.col("value"), other is not None
+    rows = rows.with_columns(gain=gain - sign * pl.col("other") if is_pair else gain)
+    rows = rows.drop_nulls("gain").sort("gain", "key")
+    names = ("lost most", "gained most") if is_pair else ("worst", "best")
+    sides: Any = (pl.col("gain") < 0, pl.col("gain") > 0) if is_pair else (True, True)
+    best = rows.sort("gain", descending=True, maintain_order=True)
     return pl.concat(
-        rows.head(MOST_CASES).with_columns(group=pl.lit(name)) for name, rows in groups
+        of.filter(side).head(MOST_CASES).with_columns(group=pl.lit(name))
+        for of, side, name in zip((rows, best), sides, names, strict=True)
     )
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
 from typing import Any
 
 import polars as pl
 
 import recframe
-from recframe.charts.formatting import NONE, counted, signed, written
+from recframe.charts.formatting import counted, signed, written
 from recframe.charts.history_charts import keys_of_changes, splits_of, timeline
 from recframe.charts.themes import ALL, Look
 from recframe.errors import ColumnError, RecframeError, shown, suggestion
 from recframe.reports.page import Figure, Page, Section, Text, figure
-from recframe.reports.tables import Cell, Column, Row, Table, cut, measured
+from recframe.reports.tables import Cell, Column, Row, Table, cut, measured, values_table
 from recframe.tracking.changed_runs import CHANGED, FEWEST, LEVEL, WINDOW, runs_of
 from recframe.tracking.changed_runs import changes as changes_of
 
@@ -101,22 +100,12 @@ def _newest_lead(rows: Sequence[Row]) -> str:
 
 
 def _newest(rows: Sequence[Row]) -> Section:
-    """Return the numbers of the newest run, a row for each model and segment."""
+    """Return the numbers of the newest run, a row for each model and segment, those of segments last."""
     metrics = [*dict.fromkeys(row["metric"] for row in rows)]
-    lines = []
-    for users, of in groupby(
-        sorted(rows, key=lambda row: ("=" in row["users"], row["users"])), lambda row: row["users"]
-    ):
-        by_metric = {row["metric"]: row for row in of}
-        cells = [Cell(users)]
-        for metric in metrics:
-            row = by_metric.get(metric)
-            mark = "warning" if row and row["verdict"] == CHANGED else ""
-            cells.append(measured(row, mark=mark) if row else Cell(NONE))
-        lines.append(cells)
-    columns = [Column("users"), *(Column(metric, "number") for metric in metrics)]
-    table = Table("Numbers with their intervals; those that changed are marked", columns, lines)
-    return Section("newest", "The newest run", "", [cut(table)])
+    rows = sorted(rows, key=lambda row: ("=" in row["users"], row["users"]))
+    caption = "Numbers with their intervals; those that changed are marked"
+    table = cut(values_table(rows, metrics, caption, "users"))
+    return Section("newest", "The newest run", "", [table])
 
 
 def _changes(rows: Sequence[Row], window: int, level: float) -> Section:

@@ -55,7 +55,7 @@ class Decision:
     @property
     def named(self) -> list[str]:
         """Best, runner-up and baseline."""
-        return list(dict.fromkeys(filter(None, [self.best, self.runner_up, self.baseline])))
+        return [one for one in (self.best, self.runner_up, self.baseline) if one]
 
     @property
     def segments(self) -> list[Row]:

@@ -94,9 +94,14 @@ class Facts:
         return next((metric.k for metric in self.metrics if metric.k is not None), None)
 
     @property
-    def how(self) -> Intervals:
+    def how(self) -> dict[str, Any]:
         """Options of intervals."""
-        return Intervals(self.level, self.cluster)
+        return {"level": self.level, "cluster": self.cluster}
+
+    @property
+    def at(self) -> str:
+        """The level of intervals, and the column of clusters, as a sentence has them."""
+        return Intervals(**self.how).words
 
     @property
     def about(self) -> dict[str, str]:
@@ -104,7 +109,7 @@ class Facts:
         users = max((row["n_users"] for row in self.summary), default=0)
         found = {"Users": f"{users:,}" * bool(users), "Models": f"{len(self.models):,}"}
         found |= {"Baseline": self.baseline or "", "Segments by": ", ".join(self.by)}
-        found |= {"Conventions of": self.inputs.context.profile or "", "Intervals": self.how.words}
+        found |= {"Conventions of": self.inputs.context.profile or "", "Intervals": self.at}
         return {name: value for name, value in found.items() if value}
 
     def keep(self, name: str, result: pl.DataFrame) -> Rows:
@@ -118,15 +123,19 @@ class Facts:
         """The rows of `summarize`, models by the value of the first metric, the best first."""
         if not self.metrics:
             return []
-        result = self.rec.summarize(self.metrics, **self.how._asdict())
+        result = self.rec.summarize(self.metrics, **self.how)
         rows = self.keep("summary", named(self.rec, result).data)
         sign = sign_of(self.metrics[0]) or 1
-        firsts = [row for row in rows if row["metric"] == str(self.metrics[0])]
+        firsts = self.of_first(rows)
         # of equal ones the baseline is the first
         firsts.sort(key=lambda row: row["model"] != self.baseline)
         firsts.sort(key=lambda row: (row["value"] is None, -sign * (row["value"] or 0)))
         self.places = {row["model"]: place for place, row in enumerate(firsts)}
         return self.by_value(rows)
+
+    def of_first(self, rows: Rows) -> Rows:
+        """Return rows of the first metric."""
+        return [row for row in rows if row["metric"] == str(self.metrics[0])]
 
     def by_value(self, rows: Rows) -> Rows:
         """Return rows of models in the order of the values of the first metric, the best first."""
@@ -177,7 +186,7 @@ class Facts:
 
     def compared(self, baseline: str, metrics: Any, **more: Any) -> Result:
         """Return comparisons of models with one, whose rows are a family of tests, with their numbers of users."""
-        how = {**self.how._asdict(), "margin": self.margin, **more}
+        how = {**self.how, "margin": self.margin, **more}
         return named(self.rec, self.rec._compared([metrics], baseline, counts=True, **how))  # noqa: SLF001
 
     @property
@@ -204,7 +213,7 @@ class Facts:
             return None
         first, baseline = self.metrics[0], self.baseline
         signs = {str(one): sign_of(one) for one in self.tested}
-        rows = [row for row in self.summary if row["metric"] == str(first)]
+        rows = self.of_first(self.summary)
         known = [row["model"] for row in rows if row["value"] is not None]
         best, runner_up, *_ = [*(one for one in known if one != self.names.none), "", ""]
         if not runner_up:

@@ -51,6 +51,13 @@ class Text(NamedTuple):
     kind: str = "text"
 
 
+class Findings(NamedTuple):
+    """Rows of an audit."""
+
+    rows: Sequence[Mapping[str, Any]]
+    kind: str = "findings"
+
+
 class Section(NamedTuple):
     """Part of a page: HTML id, heading, first sentence and parts."""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import recframe
 from recframe.charts.formatting import counted
-from recframe.charts.long_format import Result, noun_of
+from recframe.charts.long_format import Intervals, Result, noun_of
 from recframe.charts.themes import MOST_COLOURED
 from recframe.errors import (
     DataError,
@@ -24,7 +24,7 @@ from recframe.profiles import explanation
 from recframe.reports.cases import Cases
 from recframe.reports.cases import cases as cases_of
 from recframe.reports.facts import CUTOFFS, Facts
-from recframe.reports.page import Page, Section, Text, figure
+from recframe.reports.page import Findings, Page, Section, Text, figure
 from recframe.reports.tables import differences_table, measured, values_table
 from recframe.tracking.fingerprints import fingerprint
 
@@ -85,11 +85,10 @@ def _headline(facts: Facts) -> str:
     """Return why nothing is decided, or what to ship by the first metric, or else its best value."""
     if facts.stop or not facts.metrics:
         return facts.stop
-    metric = facts.metrics[0]
-    rows = [row for row in facts.summary if row["metric"] == str(metric)]
     if facts.decision is not None:
         rows = [row for row in facts.costs if row["metric"].startswith("coverage")]
         return facts.decision.text({row["model"]: row["value"] for row in rows})
+    metric, rows = facts.metrics[0], facts.of_first(facts.summary)
     if not rows or rows[0]["value"] is None:
         return f"No user has a value of {metric}."
     value, ends, _ = measured(rows[0])
@@ -99,16 +98,17 @@ def _headline(facts: Facts) -> str:
 
 
 def overview(facts: Facts) -> Section | None:
-    """Return the values of all models."""
+    """Return the values of all models, and their differences."""
     if not facts.summary:
         return None
-    first, names, parts = facts.metrics[0], [*map(str, facts.metrics)], []
+    parts = []
     if len(facts.models) > 1 and not facts.stop:
-        how = facts.how._asdict()
-        parts.append(_figure(facts, "models", lambda plot: plot.models(first, **how)))
-        parts += _against(facts)
-    caption = f"Mean of each metric, with its interval at {facts.how.words}"
-    table = values_table(facts.summary, names, caption)
+        parts = [
+            _figure(facts, "models", "models", facts.metrics[0], **facts.how),
+            *_against(facts),
+        ]
+    caption = f"Mean of each metric, with its interval at {facts.at}"
+    table = values_table(facts.summary, [*map(str, facts.metrics)], caption)
     parts.append(table._replace(notes=[facts.bounds] * bool(facts.bounds)))
     return Section("overview", "Overview", "", parts)
 
@@ -129,7 +129,7 @@ def comparison(facts: Facts) -> Section | None:
     if of is None or of.data.is_empty():
         return None
     rows = facts.by_value(facts.keep("compared", of.data))
-    caption = f"Differences from {facts.against}, with intervals at {facts.how.words}"
+    caption = f"Differences from {facts.against}, with intervals at {facts.at}"
     return Section("comparison", "Comparison of models", "", [differences_table(rows, caption)])
 
 
@@ -137,16 +137,13 @@ def segments(facts: Facts) -> Section | None:
     """Return the best model less the runner-up in each segment, and the values of all models."""
     if facts.stop or not facts.columns or not facts.of_users:
         return None
-    parts, first, of = [], facts.of_users[0], facts.decision
-    if of:
-        for place, found in enumerate(of.by_column.values()):
-            parts.append(_differences(facts, f"pair-{place}", found, of.runner_up))
+    parts, of = [], facts.decision
+    for place, found in enumerate(of.by_column.values() if of else ()):
+        parts.append(_differences(facts, f"pair-{place}", found, of.runner_up if of else ""))
     most = min(max(MOST_MARKS // len(facts.models), 3), MOST_SEGMENTS)
     for place, by in enumerate(facts.columns):
-        how = {"by": by, "most": most, **facts.how._asdict()}
-        parts.append(
-            _figure(facts, f"segments-{place}", lambda plot, how=how: plot.segments(first, **how))
-        )
+        asked = {"by": by, "most": most, **facts.how}
+        parts.append(_figure(facts, f"segments-{place}", "segments", facts.of_users[0], **asked))
     return Section("segments", "Segments", "", parts)
 
 
@@ -154,15 +151,13 @@ def curves(facts: Facts) -> Section | None:
     """Return metrics over the cut-off."""
     if facts.stop:
         return None
-    parts, how = [], {"level": facts.level, "cluster": facts.cluster}
-    cutoffs = sorted({*CUTOFFS, *filter(None, [facts.k])})
+    asked = {"k": sorted({*CUTOFFS, *filter(None, [facts.k])}), **facts.how}
+    parts = []
     # the cut-offs of a curve are nobody's question, and the others are answered
     with suppress(RecframeError), warnings.catch_warnings():
         warnings.simplefilter("ignore", RecframeWarning)
         for one in facts.over_cutoffs:
-            over = {"metric": one, "k": cutoffs, **how}
-            name = f"curve-{one.name}"
-            parts.append(_figure(facts, name, lambda plot, over=over: plot.curve(**over)))
+            parts += [_figure(facts, f"curve-{one.name}", "curve", one, **asked)]
     return Section("curves", "Over the cut-off", "", parts) if parts else None
 
 
@@ -184,7 +179,7 @@ def costs(facts: Facts) -> Section | None:
         return None
     names = [*dict.fromkeys(row["metric"] for row in facts.costs)]
     table = values_table(facts.costs, names, "What the lists are like")
-    chart = _figure(facts, "exposure", lambda plot: plot.exposure(k=facts.k), of=facts.plain)
+    chart = _figure(facts, "exposure", "exposure", k=facts.k)
     return Section("costs", "Beyond accuracy", "", [chart, table])
 
 
@@ -192,14 +187,8 @@ def audit(facts: Facts) -> Section | None:
     """Return the findings of the audit."""
     if facts.inputs.folds is not None or not facts.inputs.judged:
         return None
-    lines = []
-    for row in facts.findings:
-        what, rows = row["what"].replace("`", "").rstrip("."), counted(row["rows"], "row")
-        lines.append(
-            f"{row['severity'].capitalize()}: {what} ({rows}, such as {row['example']}): {row['treatment']}; {row['remedy']}."
-        )
-    lead = "" if lines else "The audit finds nothing odd in the data."
-    return Section("audit", "Audit of the data", lead, [Text([lines])] * bool(lines))
+    lead = "" if facts.findings else "The audit finds nothing odd in the data."
+    return Section("audit", "Audit of the data", lead, [Findings(facts.findings)] * (not lead))
 
 
 def definitions(facts: Facts) -> Section | None:
@@ -218,15 +207,18 @@ SECTIONS = {
 """The sections, by name and in their order."""
 
 
-def _figure(facts: Facts, name: str, draw: Any, of: Any = None) -> Any:
+def _figure(facts: Facts, name: str, call: str, *given: Any, **options: Any) -> Any:
     """Return a chart of a `rec`, in which best, runner-up and baseline stand out among many."""
     named = facts.decision.named if facts.decision and len(facts.models) > MOST_COLOURED else []
-    rec = facts.rec if of is None else of
-    return figure(f"chart-{name}", lambda width: draw(rec.plot(width=width, highlight=named)))
+
+    def draw(width: int) -> Any:
+        return getattr(facts.rec.plot(width=width, highlight=named), call)(*given, **options)
+
+    return figure(f"chart-{name}", draw)
 
 
 def _differences(facts: Facts, name: str, found: Result, baseline: str) -> Any:
     """Return the chart of comparisons of a metric."""
     metric = next(one for one in facts.tested if str(one) == found.data["metric"][0])
-    given = (found, metric, facts.how, baseline, facts.margin)
-    return _figure(facts, name, lambda plot: plot._differences(*given))  # noqa: SLF001
+    how = Intervals(**facts.how)
+    return _figure(facts, name, "_differences", found, metric, how, baseline, facts.margin)

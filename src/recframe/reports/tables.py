@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from recframe.charts.formatting import NONE, count, counted, number, p_value, signed, signed_share
+from recframe.tracking.changed_runs import CHANGED
 
 Row = Mapping[str, Any]
+NOTHING: Row = {"value": None}
 MOST_ROWS = 60
 """Most rows of a table; a note counts the omitted ones."""
 MARKS = {"better": "better", "not worse": "better", "worse": "worse", "not better": "worse"}
@@ -62,13 +64,17 @@ def cut(table: Table, more: str = "{:,} more rows are not shown.") -> Table:
     return table._replace(rows=table.rows[:MOST_ROWS], notes=notes)
 
 
-def values_table(rows: Sequence[Row], metrics: Sequence[str], caption: str) -> Table:
-    """Return models by metrics."""
-    lines = {row["model"]: [Cell(row["model"])] for row in rows}
-    for row in sorted(rows, key=lambda row: metrics.index(row["metric"])):
-        lines[row["model"]].append(measured(row))
-    columns = [Column("model"), *(Column(metric, "number") for metric in metrics)]
-    return Table(caption, columns, [*lines.values()])
+def values_table(
+    rows: Sequence[Row], metrics: Sequence[str], caption: str, name: str = "model"
+) -> Table:
+    """Return models, or what else a column names, by metrics; numbers of a history that changed are marked."""
+    found, lines = {(row[name], row["metric"]): row for row in rows}, []
+    for one in dict.fromkeys(row[name] for row in rows):
+        of = [found.get((one, metric), NOTHING) for metric in metrics]
+        cells = [measured(row, mark="warning" * (row.get("verdict") == CHANGED)) for row in of]
+        lines.append([Cell(one), *cells])
+    columns = [Column(name), *(Column(metric, "number") for metric in metrics)]
+    return Table(caption, columns, lines)
 
 
 DIFFERENCES = (
