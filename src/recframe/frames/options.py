@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any, ClassVar, Literal, TypedDict, get_args
 
-from recframe.errors import RecframeError, sentence, shown, suggestion
+from recframe.errors import RecframeError, kind_of, sentence, shown, suggestion
 from recframe.frames.hints import NAMED_COLUMNS, ROLES, FrameOf, Given
 from recframe.frames.kinds.kind import in_memory, is_frame, kind_for
 
@@ -381,6 +381,10 @@ class NamedFrame:
     names: Mapping[str, Any]
     rec: ClassVar[Any]
     """The `.rec` of the frame with these names bound, put here by the room that has it."""
+
+    def __repr__(self) -> str:
+        names = ", ".join(f"{role}={shown(name)}" for role, name in self.names.items())
+        return f"<{kind_of(self.frame)} with {names}>"
 
 
 def size_of(frame: Any) -> int:
