@@ -51,7 +51,7 @@ def _in_fold(inputs: Inputs, number: int, run: Run) -> Inputs:
     cut: dict[str, Any] = {}
     for name in CUT:
         frame = getattr(inputs, name)
-        if isinstance(frame, pl.LazyFrame) and FOLD in frame.collect_schema():
+        if not isinstance(frame, str | None) and FOLD in frame.collect_schema():
             cut[name] = frame.filter(pl.col(FOLD) == fold).drop(FOLD)
     if run.ask is not None:
         collected = run.ask([*cut.values()])
