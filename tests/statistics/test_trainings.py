@@ -12,7 +12,7 @@ from scipy import stats
 
 import recframe as rf
 from plain_uncertainty import interval
-from recframe.statistics.estimates import Columns, judged, of_mean
+from recframe.statistics.estimates import Sums, judged, of_mean
 from trained_lists import ITEMS, USERS, bound, lists, truth_of
 
 METRICS = ("ndcg@5", "recall@5", "auc", "coverage@5", "list_length", "first_rank")
@@ -310,7 +310,7 @@ def test_equal_models_differ_as_seldom_as_said_whatever_trainings_vary(n, m, spr
     sums |= {"between trainings": b.var(axis=1, ddof=1)}
     sums |= {"baseline between trainings": a.var(axis=1, ddof=1)}
 
-    p_value = judged(of_mean(Columns(pl.DataFrame(sums))), level=0.95).p_value
+    p_value = judged(of_mean(Sums(pl.DataFrame(sums))), level=0.95).p_value
 
     # at most 8 in 100, but once in ten thousand
     assert (p_value <= 0.05).sum() <= stats.binom.isf(1e-4, samples, 0.08)

@@ -13,8 +13,10 @@ from recframe.evaluation.trainings import N_TRAININGS
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Flags, Numbers, np, ratio
 from recframe.statistics.estimates import (
+    FEW_CLUSTERS,
     Estimate,
     Judged,
+    Sums,
     as_columns,
     judged,
     of_mean,
@@ -24,7 +26,6 @@ from recframe.statistics.estimates import (
 )
 from recframe.statistics.options import Correction
 from recframe.statistics.stored_results import COMPARISON, FEW_VALUES, OF_MARGIN, OF_USERS
-from recframe.statistics.summary import FEW_CLUSTERS, Sums
 from recframe.statistics.sums import BASELINE, MODEL
 
 MANY_UNPAIRED = 0.05

@@ -5,21 +5,25 @@ NaN stands for null: what one user has, or what has no error, has no interval an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from recframe.evaluation.trainings import PARTS as OF_TRAININGS
+from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Flags, Given, Numbers, np, numbers, ratio, special
-from recframe.statistics.sums import BASELINE
+from recframe.statistics.groups import FEWEST, N_GROUPS, reason_without
+from recframe.statistics.stored_results import FEW
+from recframe.statistics.sums import BASELINE, PLACE, ROUNDING, USERS
 
+FEW_CLUSTERS = f"clusters count as fewer than {FEW} of one size, so the interval is rough"
 NO_SPREAD = 1e-13
 """Share of the squares below which a sum of squares about the mean is rounding."""
 
 
-class Columns:
-    """Columns of rows of sums, or arrays in their place: numbers with NaN for null, and flags."""
+class Sums:
+    """Sums of rows of sums, or arrays in their place: numbers with NaN for null, and flags."""
 
     def __init__(self, rows: pl.DataFrame, **arrays: Any) -> None:
         vars(self).update(arrays, rows=rows)
@@ -31,11 +35,11 @@ class Columns:
         vars(self)[name] = found
         return found
 
-    def having(self, **arrays: Numbers) -> Columns:
+    def having(self, **arrays: Numbers) -> Sums:
         """Return the same rows with other arrays."""
-        return Columns(**{**vars(self), **arrays})
+        return Sums(**{**vars(self), **arrays})
 
-    def less(self, factor: Given) -> Columns:
+    def less(self, factor: Given) -> Sums:
         """Return the sums of b - factor · a in place of those of b - a."""
         share, a, aa = 1.0 - numbers(factor), self.a, self.aa
         return self.having(
@@ -45,7 +49,7 @@ class Columns:
             dn=self.dn + share * self.an,
         )
 
-    def with_ends(self, low: Numbers, high: Numbers) -> Columns:
+    def with_ends(self, low: Numbers, high: Numbers) -> Sums:
         """Return the sums with two more users, or clusters of the mean size, whose values are `low` and `high`.
 
         So a value that few users have is not taken for certain. None is added where an end is NaN.
@@ -64,6 +68,68 @@ class Columns:
             effective=self.effective + more,
         )
 
+    @property
+    def moments(self) -> Sums:
+        """The sums; a set metric that hangs on too few groups of users, or changes alike without each, has no units."""
+        is_set, units, differ = ~self.of_each, self.units, self.differ
+        if not is_set.any():
+            return self
+        flat = self.dd <= (ROUNDING * np.maximum(np.abs(self.d), np.abs(self.a))) ** 2
+        few = is_set & ((units < FEWEST) | (differ < FEWEST) | flat)
+        # two models with one value are the same without any group
+        few &= (differ > 0) | (self.d != 0) | (self.a == 0) | ~(units >= FEWEST)
+        return self.having(units=np.where(few, np.nan, units))
+
+    @property
+    def n_users(self) -> Numbers:
+        """The number of users, who count once over folds."""
+        n: Numbers = self.n
+        return np.where(np.isnan(self.users), n, self.users) if USERS in self.rows.columns else n
+
+    @property
+    def variance(self) -> Numbers:
+        """The variance of users' values, or of their differences; NaN below two."""
+        n, squares = self.n, self.squares
+        rest = squares - ratio(self.d**2, n)
+        exact = np.where(rest <= NO_SPREAD * squares, 0.0, rest)
+        return ratio(exact, np.where(n > 1, n - 1.0, np.nan))
+
+    def ends(self, factor: Given) -> tuple[Numbers, Numbers]:
+        """Return the least and the most that a user's b - factor · a can be."""
+        return self.least - factor * self.most, self.most - factor * self.least
+
+    def of_metrics(self, say: Callable[[Metric[...]], Any]) -> Any:
+        """Return what a function says of each row's metric."""
+        each = {place: say(metric) for place, metric in self.metrics.items()}
+        return np.array([each[place] for place in self.rows[PLACE]])
+
+    @property
+    def few_clusters(self) -> Flags:
+        """Whether clusters of users count as so few that a t interval is rough."""
+        found: Flags = self.of_each & (self.effective < np.minimum(self.n_users, FEW))
+        return found
+
+    def without_interval(self) -> dict[str, Flags]:
+        """Return why rows have no interval, in words."""
+        is_set, n = ~self.of_each, self.n
+        one_cluster = (n > 1) & ~is_set & ~(self.effective >= 2.0)  # noqa: PLR2004  a spread
+        found = {
+            "one user, so no interval": n == 1,
+            "clusters count as fewer than two of one size, so no interval": one_cluster,
+        }
+        if not is_set.any():
+            return found
+        reason = self.of_metrics(lambda metric: reason_without(metric) or "")
+        found |= {f"{one}, so no interval": reason == one for one in {*reason.tolist()} - {""}}
+        without = is_set & np.isnan(self.moments.units)
+        few = f"fewer than {FEWEST} of {N_GROUPS} groups of users change it, so no interval"
+        return found | {
+            f"fewer than {FEWEST} groups of users, so no interval": is_set
+            & ~(self.units >= FEWEST),
+            few: without & (self.differ < FEWEST),
+            "all groups of users change it alike, so no interval": without,
+        }
+
 
 class Estimate(NamedTuple):
     """A mean of each row, its standard error and degrees of freedom, and how many users and differing users it is of."""
@@ -76,7 +142,7 @@ class Estimate(NamedTuple):
 
 
 def of_users(
-    sums: Columns, factor: Given = 1.0, ends: tuple[Numbers, Numbers] | None = None
+    sums: Sums, factor: Given = 1.0, ends: tuple[Numbers, Numbers] | None = None
 ) -> Estimate:
     """Return the mean of b - factor · a over users, with the error of its units.
 
@@ -96,7 +162,7 @@ def of_users(
 
 
 def of_mean(
-    sums: Columns, factor: Given = 1.0, ends: tuple[Numbers, Numbers] | None = None
+    sums: Sums, factor: Given = 1.0, ends: tuple[Numbers, Numbers] | None = None
 ) -> Estimate:
     """Return the mean of b - factor · a over users, with the error of trainings too where these are a second sample.
 

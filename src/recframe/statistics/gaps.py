@@ -10,7 +10,7 @@ import polars as pl
 from recframe.errors import short
 from recframe.statistics.arrays import np
 from recframe.statistics.estimates import (
-    Columns,
+    Sums,
     apart,
     as_columns,
     as_numbers,
@@ -64,7 +64,7 @@ def _between(
     groups: pl.DataFrame, ends: Mapping[str, pl.DataFrame], schema: pl.Schema, how: Segmenting
 ) -> pl.DataFrame:
     """Return the gaps between best and worst segments, with their intervals and notes."""
-    best, worst = (of_mean(Columns(rows)) for rows in ends.values())
+    best, worst = (of_mean(Sums(rows)) for rows in ends.values())
     gap, n_large = apart(best, worst), as_numbers(ends["best"][LARGE])
     error = np.where((best.error > 0) & (worst.error > 0), gap.error, np.nan)
     gap = gap._replace(value=np.abs(gap.value), error=error)
@@ -103,15 +103,9 @@ def _best_first(segments: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:
     return large.sort(score, descending=True, maintain_order=True).drop("metric")
 
 
-def with_users(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return segments with their numbers of users, who count once over folds."""
-    users = pl.col(USERS if USERS in rows.columns else "n")
-    return rows.with_columns(users.cast(pl.Int64).alias(USERS))
-
-
 def _of_column(cells: pl.DataFrame, column: str, how: Segmenting) -> pl.DataFrame:
     """Return the segments of a column, which is named in `by`."""
-    rows = with_users(segments_of(cells, [column], how))
+    rows = segments_of(cells, [column], how)
     return rows.rename({column: SEGMENT}).with_columns(pl.lit(how.names[column]).alias(BY))
 
 

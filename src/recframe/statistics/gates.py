@@ -12,6 +12,7 @@ from recframe.statistics.arrays import Flags, Labels, Numbers, np, ratio
 from recframe.statistics.comparison import are_selected, of_unpaired
 from recframe.statistics.estimates import (
     Estimate,
+    Sums,
     adjusted,
     as_columns,
     least_p,
@@ -25,7 +26,7 @@ from recframe.statistics.estimates import (
 from recframe.statistics.groups import reason_without
 from recframe.statistics.requirements import COLUMNS, FAILS, GONE, HOLDS, MISSING, OPEN
 from recframe.statistics.stored_results import FEW
-from recframe.statistics.summary import Sums, interval, notes_of
+from recframe.statistics.summary import interval, notes_of
 from recframe.statistics.sums import BASELINE, PLACE, ROUNDING
 
 NO_ROW = "no model and no segment has a row for it"

@@ -103,29 +103,29 @@ def of_groups(
         each = replace(each, checks=(*each.checks, pairing.check(_models(each, run))))
     keys = [key for key in keys_of(each, metrics) if key != GROUP]
     counts = [USERS] * (inputs.folds is not None and FOLD not in keys)
-    found = []
+    nobody, found = pl.lit(NOBODY, pl.Int8), []
     for is_known in (True, False):
         of = {at: one for at, one in places.items() if (reason_without(one) is None) is is_known}
         names = {*map(str, of.values())}
         asked = [one for one in conventions if str(one.metric) in names]
         if not of:
             continue
+        users = pl.col("n_users")
         if is_known:
             levels = {level for one in of.values() for level in needs_of(one).levels}
-            changes = Level.EVERYWHERE not in levels
-            left = replace(run, adds=partial(_left_out, run, changes=changes))
-            rows = numbered(evaluation.evaluate(each, asked, left, SUPPORT), [*keys, GROUP])
+            left = partial(_left_out, run, changes=Level.EVERYWHERE not in levels)
+            rows = evaluation.evaluate(each, asked, replace(run, adds=left), SUPPORT)
+            rows = numbered(rows, [*keys, GROUP])
             # over folds each user counts once, in their group
-            users = pl.col("n_users").filter(pl.col(GROUP) != NOBODY).sum()
+            users = users.filter(pl.col(GROUP) != NOBODY).sum()
             users = users.over(keys) if keys else users
         else:
             plain = replace(each, segments=each.segments[:-1])
             rows = numbered(evaluation.evaluate(plain, asked, run, SUPPORT), keys)
-            rows, users = rows.with_columns(pl.lit(NOBODY, pl.Int8).alias(GROUP)), pl.col("n_users")
+            rows = rows.with_columns(nobody.alias(GROUP))
         rows = rows.with_columns(users.alias(name) for name in counts)
-        found.append(
-            in_long_form(rows, [*keys, GROUP, *counts], [_row(*one) for one in of.items()])
-        )
+        long = [_row(*one) for one in of.items()]
+        found.append(in_long_form(rows, [*keys, GROUP, *counts], long))
     return _with_squares(pl.concat(found), [*keys, PLACE], counts, pairing)
 
 
@@ -218,37 +218,33 @@ def _with_squares(
     Source: Busing, Meijer and van der Leeden 1999 (delete-m jackknife for unequal m).
     """
     pairs, keys = _with_both_values(rows, keys, pairing)
-    d, is_whole = pl.col("d"), pl.col(GROUP) == NOBODY
-    pairs = pairs.with_columns(
-        pl.col(name).filter(is_whole).first().over(keys).name.prefix("all ")
-        for name in ("a", "d", "lists")
-    )
-    every = pl.col("all lists")
-    size = every - pl.col("lists")
-    h = pl.col("h")
+    is_whole, h, whole, lists = pl.col(GROUP) == NOBODY, pl.col("h"), pl.col("all d"), "all lists"
+    wholes = pl.col("a", "d", "lists").filter(is_whole).first().over(keys).name.prefix("all ")
+    pairs = pairs.with_columns(wholes)
+    size = pl.col(lists) - pl.col("lists")
     # of the whole, and of groups without a list, h is null and nothing is added
-    pairs = pairs.with_columns(h=pl.when(~is_whole & (size > 0)).then(every / size))
+    pairs = pairs.with_columns(h=pl.when(~is_whole & (size > 0)).then(pl.col(lists) / size))
     moved = {}
     for part in ("a", "d"):
         pseudo = h * pl.col(f"all {part}") - (h - 1.0) * pl.col(part)
         moved[part] = (pseudo - (pseudo / h).sum().over(keys)) / (h - 1.0).sqrt()
-    changes = (d - pl.col("all d")).abs() > ROUNDING * pl.col("all d").abs()
-    is_group = h.is_not_null()
     pairs = pairs.with_columns(
-        aa=moved["a"] ** 2, ad=moved["a"] * moved["d"], dd=moved["d"] ** 2, changes=changes
+        aa=moved["a"] ** 2,
+        ad=moved["a"] * moved["d"],
+        dd=moved["d"] ** 2,
+        changes=(pl.col("d") - whole).abs() > ROUNDING * whole.abs(),
     )
-    sums = {
-        "units": is_group.sum().cast(pl.Float64),
-        "known": d.filter(is_group).is_not_null().all(),
-        "differ": pl.col("changes").filter(is_group).sum().cast(pl.Float64),
-        **{part: pl.col(part).sum() for part in ("aa", "ad", "dd")},
-    }
-    wholes = [pl.col(name).filter(is_whole).first() for name in ("a", "d", "n_a", "n_b")]
-    same = [pl.col(name).first() for name in (*PROPERTIES, *counts) if name not in keys]
+    is_group = h.is_not_null()
+    same = [name for name in (*PROPERTIES, *counts) if name not in keys]
     found = pairs.group_by(keys).agg(
-        *wholes, *same, *(one.alias(name) for name, one in sums.items())
+        pl.col("a", "d", "n_a", "n_b").filter(is_whole).first(),
+        pl.col(same).first(),
+        pl.col("aa", "ad", "dd").sum(),
+        units=is_group.sum().cast(pl.Float64),
+        known=pl.col("d").filter(is_group).is_not_null().all(),
+        differ=pl.col("changes").filter(is_group).sum().cast(pl.Float64),
     )
-    return found.select(*keys, *(one.meta.output_name() for one in same), **_columns())
+    return found.select(*keys, *same, **_columns())
 
 
 def _with_both_values(
@@ -271,15 +267,11 @@ def _columns() -> dict[str, pl.Expr]:
     d, groups = pl.col("d"), pl.col("units")
     n = pl.when(d.is_not_null()).then(pl.min_horizontal("n_a", "n_b")).otherwise(0.0)
     scale = n * n * (groups - 1.0) / (groups * groups)
-    units = pl.when("known").then(groups)
-    is_same = (d == 0) & (pl.col("differ") == 0)
     sums = {name: pl.lit(0.0) for name in (*PARTS, *OF_UNITS)}
     sums |= {part: pl.col(part) * scale for part in ("aa", "ad", "dd")}
     sums |= {"n": n, "a": n * pl.col("a"), "d": n * d, "squares": sums["dd"]}
-    sums |= {"units": units, "effective": units, "differ": pl.col("differ")}
-    sums |= {"ties": pl.when(is_same).then(n).otherwise(0.0)}
-    sums |= {"unpaired": (pl.col("n_a") - pl.col("n_b")).abs()}
-    return {
-        name: one.fill_null(0).cast(PARTS[name]) if name in PARTS else one
-        for name, one in sums.items()
-    }
+    sums |= dict.fromkeys(("units", "effective"), pl.when("known").then(groups))
+    sums["differ"] = pl.col("differ")
+    sums["ties"] = pl.when((d == 0) & (pl.col("differ") == 0)).then(n).otherwise(0.0)
+    sums["unpaired"] = (pl.col("n_a") - pl.col("n_b")).abs()
+    return sums | {name: sums[name].fill_null(0).cast(dtype) for name, dtype in PARTS.items()}

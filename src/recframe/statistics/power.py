@@ -12,9 +12,8 @@ import polars as pl
 
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Given, Numbers, np, numbers, ratio, special
-from recframe.statistics.estimates import as_columns, of_mean, t_quantile, words
+from recframe.statistics.estimates import Sums, as_columns, of_mean, t_quantile, words
 from recframe.statistics.stored_results import POWER as COLUMNS
-from recframe.statistics.summary import Sums
 
 POWER = 0.8
 """Probability of finding a difference."""

@@ -60,13 +60,13 @@ class Sample:
 
         Of rows that are seen in one round no metric is set apart, since the sums are those of `evaluate`.
         """
-        apart = {
+        names = {
             str(one.metric)
             for one in self.conventions
-            if is_of_segment(one.metric) and not self.run.in_one_round
+            if (is_of_segment(one.metric) and not self.run.in_one_round) is sets
         }
-        kept = [one for one in self.conventions if (str(one.metric) in apart) is sets]
-        places = {at: one for at, one in self.places.items() if (str(one) in apart) is sets}
+        kept = [one for one in self.conventions if str(one.metric) in names]
+        places = {at: one for at, one in self.places.items() if str(one) in names}
         return replace(self, conventions=kept, places=places)
 
 
@@ -80,11 +80,11 @@ def sums_of(sample: Sample, pairing: Pairing | None) -> pl.LazyFrame:
         conventions = of_each_training(sample.conventions)
         each = replace(sample, inputs=trainings.apart(inputs), conventions=conventions)
         return trainings.told_apart(sums_of(each, pairing), inputs)
-    found = []
-    if sample.of(sets=False).places:
-        rows, keys = cells_of(sample, pairing)
+    found, of_users, sets = [], sample.of(sets=False), sample.of(sets=True)
+    if of_users.places:
+        rows, keys = cells_of(of_users, pairing)
         found.append(over_units(rows, keys, cluster))
-    if (sets := sample.of(sets=True)).places:
+    if sets.places:
         unit = None if cluster == USER else cluster
         found.append(of_groups(inputs, sets.conventions, sets.run, sets.places, unit, pairing))
     sums = found[0] if len(found) == 1 else pl.concat(found, how="diagonal_relaxed")
@@ -93,8 +93,8 @@ def sums_of(sample: Sample, pairing: Pairing | None) -> pl.LazyFrame:
 
 def cells_of(sample: Sample, pairing: Pairing | None) -> tuple[pl.LazyFrame, list[str]]:
     """Return the sums of users' values in long form, of clusters apart where there are some, and the keys of rows."""
-    inputs, of = sample.inputs, sample.of(sets=False)
-    found, keys = cells(inputs, of.conventions, of.run, of.places, pairing)
+    inputs = sample.inputs
+    found, keys = cells(inputs, sample.conventions, sample.run, sample.places, pairing)
     own = [*(key for key in keys if key not in inputs.units), PLACE]
     return found if inputs.folds is None else over_folds(found, own, str(sample.cluster)), own
 
@@ -105,13 +105,8 @@ def _with_trainings(sums: pl.LazyFrame, sample: Sample, pairing: Pairing | None)
     each = values_of_trainings(whole, sample.conventions, sample.run)
     wide = trainings.spread(each, whole, [*names.values()])
     keys = [name for name in wide.collect_schema() if not name.startswith(OF_TRAININGS)]
-    n, variance = OF_TRAININGS
     rows = [
-        {
-            PLACE: pl.lit(at, pl.Int64),
-            n: pl.col(f"{n} {one}"),
-            variance: pl.col(f"{variance} {one}"),
-        }
+        {PLACE: pl.lit(at, pl.Int64), **{part: pl.col(f"{part} {one}") for part in OF_TRAININGS}}
         for at, one in sample.places.items()
     ]
     long = in_long_form(wide, keys, rows)

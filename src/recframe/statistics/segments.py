@@ -64,32 +64,32 @@ def checks(inputs: Inputs, call: str) -> Iterator[pl.LazyFrame]:
 def segments_of(
     cells: pl.DataFrame, columns: Sequence[str], how: Segmenting, *, with_rest: bool = False
 ) -> pl.DataFrame:
-    """Return each segment of some columns with its sums, by model and metric, those without a known value too.
+    """Return each segment of some columns with its sums and users, by model and metric, those without a known value too.
 
     The columns come as text. `with_rest` has the sums of all other users and of all too, under the prefixes `REST` and `ALL`.
     """
     on = [*([MODEL] if MODEL in cells.columns else []), PLACE]
     keys, units = [*columns, *on], [] if how.cluster is None else [how.cluster]
     counts = [name for name in (*PARTS, USERS) if name in cells.columns]
-    exact = ExactSums({name: pl.col(name).cast(pl.Float64) for name in counts})
-    each = exact.of(cells.lazy(), [*keys, *units], SAME)
+    exact, plan = ExactSums({name: pl.col(name).cast(pl.Float64) for name in counts}), cells.lazy()
+    each = exact.of(plan, [*keys, *units], SAME)
     rows = over_units(each, keys, how.cluster)
     if with_rest:
         own = each.select(*keys, *units, pl.col(*counts).name.prefix("own "))
-        every = exact.of(cells.lazy(), [*on, *units], SAME)
-        parts = joined(rows.select(keys), every, on, "inner")
-        parts = joined(parts, own, [*keys, *units]).with_columns(map(_less_own, counts))
-        rest = over_units(parts, keys, how.cluster)
+        every = exact.of(plan, [*on, *units], SAME)
+        parts = joined(joined(rows.select(keys), every, on, "inner"), own, [*keys, *units])
+        rest = over_units(parts.with_columns(map(_less_own, counts)), keys, how.cluster)
         # over folds a user is a cluster, of which there is no variance within
         user = how.cluster if how.cluster == USER else None
-        of_users = every if user else exact.of(cells.lazy(), on, SAME)
-        whole = over_units(of_users, on, user)
+        whole = over_units(every if user else exact.of(plan, on, SAME), on, user)
         for prefix, others, by in ((REST, rest, keys), (ALL, whole, on)):
             sums = pl.col(*dict.fromkeys([*counts, *OF_UNITS])).name.prefix(prefix)
             rows = joined(rows, others.select(*by, sums), by)
     found = run_by_size(rows.sort(*on, *columns, nulls_last=True), len(cells))
-    schema = found.schema
-    return found.with_columns(as_text(pl.col(name), schema[name]).alias(name) for name in columns)
+    texts = [as_text(pl.col(name), found.schema[name]).alias(name) for name in columns]
+    # who count once over folds
+    users = pl.col(USERS if USERS in counts else "n").cast(pl.Int64).alias(USERS)
+    return found.with_columns(*texts, users)
 
 
 def _less_own(name: str) -> pl.Expr:

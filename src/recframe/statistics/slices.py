@@ -8,14 +8,14 @@ import polars as pl
 
 from recframe.statistics.arrays import np, ratio
 from recframe.statistics.estimates import (
-    Columns,
     Estimate,
+    Sums,
     apart,
     as_columns,
     judged,
     of_mean,
 )
-from recframe.statistics.gaps import SEGMENT, with_users
+from recframe.statistics.gaps import SEGMENT
 from recframe.statistics.segments import ALL, REST, Segmenting, segments_of
 from recframe.statistics.sums import MODEL, PLACE, USERS
 
@@ -31,7 +31,7 @@ def slices(
     have a small variance by chance, and would be found lower.
     """
     rows = pl.concat([_crossed(cells, columns, how) for columns in crossed])
-    each = [of_mean(Columns(one)) for one in (rows, _of(rows, REST), _of(rows, ALL))]
+    each = [of_mean(Sums(one)) for one in (rows, _of(rows, REST), _of(rows, ALL))]
     own, rest = (_at_least(one, each[-1]) for one in each[:-1])
     e = apart(own, rest)
     tested = judged(e, level=how.level, correction="sidak")
@@ -55,7 +55,7 @@ def slices(
 
 def _crossed(cells: pl.DataFrame, columns: Sequence[str], how: Segmenting) -> pl.DataFrame:
     """Return the slices of some columns that have users enough, with their own sums and those of all users outside."""
-    rows = with_users(segments_of(cells, columns, how, with_rest=True))
+    rows = segments_of(cells, columns, how, with_rest=True)
     texts = [pl.format("{}{}", pl.lit(f"{how.names[name]}="), pl.col(name)) for name in columns]
     rows = rows.filter(pl.all_horizontal(pl.col(*columns).is_not_null()))
     rows = rows.with_columns(pl.concat_str(texts, separator=", ").alias(SEGMENT))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from math import isfinite
+from operator import mul
+from typing import Any
 
 import polars as pl
 
@@ -29,13 +31,14 @@ from recframe.frames.dtypes import as_text
 from recframe.frames.hints import bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.engine import MOST
-from recframe.frames.rows.joins import WHOLE, ExactSums, Frame, in_long_form, joined, of_few
+from recframe.frames.rows.joins import ExactSums, Frame, in_long_form, joined, of_few
 from recframe.metrics.language.definition import Metric
 
 MODEL, BASELINE, PLACE = "model", "baseline", "place"
+PRODUCTS = ("a", "d", "aa", "ad", "dd")
 PARTS = {
     **dict.fromkeys(("n", "wins", "ties", "unpaired"), pl.Int64),
-    **dict.fromkeys(("a", "d", "aa", "ad", "dd", "size"), pl.Float64),
+    **dict.fromkeys((*PRODUCTS, "size"), pl.Float64),
 }
 """Sums over users: their number, those with d > 0 and d = 0, and those with only one of two values; the other model's values
 a, the differences d = b - a (without another model the values themselves), their squares and products, and |a| + |b|."""
@@ -140,22 +143,19 @@ class Summands:
         """The keys of the sums."""
         return [*self.users.keys, *([BASELINE] if self.pairing else [])]
 
-    @property
-    def empty(self) -> dict[str, str]:
-        """The names of the values of an empty list, by those of the values."""
-        return {name: f"empty {name}" for name in self.users.names}
-
     @cached_property
     def exact(self) -> ExactSums:
-        """The exact sums of values, differences and their products."""
-        values: dict[str, pl.Expr] = {}
-        for name in self.users.names:
-            a, d = pl.col(f"paired {name}"), pl.col(f"d {name}")
-            parts = {"d": d, "dd": d * d}
-            parts |= {"a": a, "aa": a * a, "ad": a * d} if self.pairing else {}
-            values |= {f"{part} {name}": one for part, one in parts.items()}
-        bounded = bounded_names(self.users.metrics)
-        return ExactSums(values, {name for name in values if name.partition(" ")[2] in bounded})
+        """The exact sums of values, differences and their products, by the letters of these."""
+        of, parts = self.users, ("a", "d", "aa", "ad", "dd") if self.pairing else ("d", "dd")
+        letters = {f"{part} {name}": (part, name) for name in of.names for part in parts}
+        values = {one: product(*letters[one]) for one in letters}
+        bounded = bounded_names(of.metrics)
+        return ExactSums(values, {one for one, (_, name) in letters.items() if name in bounded})
+
+    @cached_property
+    def empty(self) -> pl.LazyFrame:
+        """One row with the values of an empty list."""
+        return self.users.empty.select(pl.col(self.users.names).name.prefix("empty "))
 
     def sums(self) -> pl.LazyFrame:
         """Return one row per segment, model and baseline: the keys, and the sums that `long` reads.
@@ -176,77 +176,70 @@ class Summands:
             absent = (pl.col("n_users") - pl.col("present").fill_null(0)).cast(pl.Int64)
         summed = summed.with_columns(absent=absent).drop("present", "n_users", strict=False)
         checks = [] if pairing is None else [pairing.check(self._models)]
-        number = f"n {of.names[0]}"
-        return of.checked(summed.join(of.empty.rename(self.empty), how="cross"), number, *checks)
+        return of.checked(summed.join(self.empty, how="cross"), f"n {of.names[0]}", *checks)
 
     def _summed(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return the sums of present users by the keys; those of parts can be added."""
-        columns, sums = [], [pl.len().alias("present")]
+        columns, sums = {}, {"present": pl.len()}
         for name, metric in zip(self.users.names, self.users.metrics, strict=True):
-            a, b, d = pl.col(f"a {name}"), pl.col(name), pl.col(f"d {name}")
+            a, b, d = (pl.col(f"{side}{name}") for side in ("a ", "", "d "))
+            columns[f"d {name}"] = b
             counts = {"n": d.count(), "wins": (d > 0).sum(), "ties": (d == 0).sum()}
-            if self.pairing is None:
-                each = [b]
-                columns.append(b.alias(f"d {name}"))
-            else:
-                each = [a, b]
-                paired = pl.when(b.is_not_null()).then(a)
-                less = exactly_0(b - a, (a + b).abs())
-                columns += [less.alias(f"d {name}"), paired.alias(f"paired {name}")]
-                counts["unpaired"] = a.is_null().xor(b.is_null()).sum()
-                sums.append((a.abs() + b.abs()).sum().alias(f"size {name}"))
-            sums += [one.cast(pl.Int64).alias(f"{part} {name}") for part, one in counts.items()]
+            if self.pairing is not None:
+                columns[f"d {name}"] = exactly_0(b - a, (a + b).abs())
+                columns[f"a {name}"] = pl.when(b.is_not_null()).then(a)
+                columns[f"unpaired {name}"] = a.is_null().xor(b.is_null())
+                counts["unpaired"] = pl.col(f"unpaired {name}").sum()
+                sums[f"size {name}"] = (a.abs() + b.abs()).sum()
+            sums |= {f"{part} {name}": one.cast(pl.Int64) for part, one in counts.items()}
             if has_no_ends(metric):
                 for sign, end in _ENDS:
-                    most = pl.max_horizontal([sign * value for value in each])
-                    most = most.filter(d.is_not_null()).max()
-                    sums.append(most.alias(f"{MOST} {end} {name}"))
-        return self.exact.summed(rows.with_columns(columns), self.keys, sums)
+                    each = [sign * value for value in ([a, b] if self.pairing else [b])]
+                    most = pl.max_horizontal(each).filter(d.is_not_null()).max()
+                    sums[f"{MOST} {end} {name}"] = most
+        named = [one.alias(name) for name, one in sums.items()]
+        return self.exact.summed(rows.with_columns(**columns), self.keys, named)
 
     def long(self, sums: pl.LazyFrame, places: Mapping[int, Metric[...]]) -> pl.LazyFrame:
         """Return sums in long form, once for each place of a metric: the keys, `PROPERTIES` and `PARTS`."""
-        wide, columns, each = self.exact, {*self.exact.parts}, []
-        values = [part for part in PARTS if f"{part} {self.users.names[0]}" in wide.values]
-        # of which those of all metrics are the parts
-        bounded = values if len(wide.bounded) == len(wide.values) else ()
-        exact = ExactSums({part: pl.col(part) for part in values}, bounded)
-        counted = ["n", "wins", "ties", *(["unpaired", "size"] if self.pairing else [])]
-        absent = pl.col("absent")
-        for name, metric in zip(self.users.names, self.users.metrics, strict=True):
-            row = {part: pl.col(f"{part} {name}") for part in [*counted, "empty"]}
-            for part in exact.parts:
-                column = f"{part} {name}"
-                nothing = pl.lit(0, pl.Int128 if part.startswith(WHOLE) else pl.Float64)
-                row[part] = pl.col(column) if column in columns else nothing
-            same = properties_of(0, metric)
-            if has_no_ends(metric):
-                of_absent = pl.when(absent > 0).then(row["empty"])
-                for (sign, end), given in zip(_ENDS, metric.range, strict=True):
-                    most = pl.max_horizontal(pl.col(f"{MOST} {end} {name}"), sign * of_absent)
-                    same[end] = same[end] if isfinite(given) else sign * most.max()
-            each += [
-                {**same, PLACE: pl.lit(place, pl.Int64), "absent": absent, **row}
-                for place, one in places.items()
-                if str(one) == str(metric)
-            ]
-        rows = in_long_form(sums, self.keys, each)
-        return rows.select(*self.keys, *PROPERTIES, **self._totals(exact, counted))
+        names = dict(zip(map(str, self.users.metrics), self.users.names, strict=True))
+        rows = [
+            self._properties(place, one, names[str(one)]) | self._totals(names[str(one)])
+            for place, one in places.items()
+            if str(one) in names
+        ]
+        return in_long_form(sums, self.keys, rows)
 
-    def _totals(self, exact: ExactSums, counted: Sequence[str]) -> dict[str, pl.Expr]:
+    def _properties(self, place: int, metric: Metric[...], name: str) -> dict[str, pl.Expr]:
+        """Return the columns of `PROPERTIES`; ends that the metric lacks are those of users' values."""
+        found = properties_of(place, metric)
+        if has_no_ends(metric):
+            of_absent = pl.when(pl.col("absent") > 0).then(f"empty {name}")
+            for (sign, end), given in zip(_ENDS, metric.range, strict=True):
+                most = pl.max_horizontal(f"{MOST} {end} {name}", sign * of_absent).max()
+                found[end] = found[end] if isfinite(given) else sign * most
+        return found
+
+    def _totals(self, name: str) -> dict[str, pl.Expr]:
         """Return `PARTS` in which absent users count with the values of an empty list; of pairs their differences are 0."""
-        empty, absent = pl.col("empty"), pl.col("absent")
-        known = pl.when(empty.is_not_null()).then(absent).otherwise(0)
-        value, square = ("a", "aa") if self.pairing else ("d", "dd")
-        of_absent = {value: (empty, absent), square: (empty * empty, absent)}
+        empty, absent = pl.col(f"empty {name}"), pl.col("absent")
+        of_each = (
+            {"a": empty, "aa": empty * empty} if self.pairing else {"d": empty, "dd": empty * empty}
+        )
+        alike = empty.is_not_null() if self.pairing else empty == 0
         more = {
-            "n": known,
-            "ties": known if self.pairing else pl.when(empty == 0).then(absent).otherwise(0),
+            "n": pl.when(empty.is_not_null()).then(absent).otherwise(0),
+            "ties": pl.when(alike).then(absent).otherwise(0),
             "size": (2.0 * empty.abs() * absent).fill_null(0.0),
         }
         found = {part: pl.lit(0, dtype) for part, dtype in PARTS.items()}
-        found |= {part: pl.col(part).fill_null(0) for part in counted}
-        found |= {part: found[part] + one for part, one in more.items() if part in counted}
-        return found | {part: exact.total(part, of_absent.get(part)) for part in exact.values}
+        for part in ("n", "wins", "ties", *(["unpaired", "size"] if self.pairing else [])):
+            found[part] = pl.col(f"{part} {name}").fill_null(0) + more.get(part, 0)
+        for part in PRODUCTS:
+            if (column := f"{part} {name}") in self.exact.values:
+                value = of_each.get(part)
+                found[part] = self.exact.total(column, None if value is None else (value, absent))
+        return found
 
     @property
     def _models(self) -> pl.LazyFrame:
@@ -274,16 +267,20 @@ class Summands:
         pairs, there = pairing.of(self._models), pl.lit(value=True)
         others = rows.join(pairs, on=MODEL).with_columns(here=there)
         base = rows.rename(names).join(pairs, on=BASELINE).with_columns(there=there)
-        both = joined(others, base, [*on, MODEL, BASELINE], "full")
-        filled = [
-            pl.when(side).then(column).otherwise(empty).alias(column)
-            for name, empty in self.empty.items()
+        both = joined(others, base, [*on, MODEL, BASELINE], "full").join(self.empty, how="cross")
+        return both.with_columns(
+            pl.when(side).then(column).otherwise(f"empty {name}").alias(column)
+            for name in of.names
             for side, column in (("here", name), ("there", f"a {name}"))
-        ]
-        return both.join(of.empty.rename(self.empty), how="cross").with_columns(filled)
+        )
 
 
 _ENDS = ((-1.0, "least"), (1.0, "most"))
+
+
+def product(letters: str, name: str = "") -> pl.Expr:
+    """Return the product of the columns of some letters, of one value."""
+    return reduce(mul, (pl.col(f"{letter} {name}".strip()) for letter in letters))
 
 
 def has_no_ends(metric: Metric[...]) -> bool:
@@ -309,9 +306,8 @@ def cells(
     plans, keys = [], []
     for parts in contributions(inputs, conventions, run):
         each = [Summands(part, pairing) for part in parts]
-        first, keys = each[0], each[0].keys
-        sums = run.added([one.sums() for one in each], keys, [*first.empty.values()])
-        plans.append(first.long(sums, places))
+        keys, empty = each[0].keys, each[0].empty.collect_schema().names()
+        plans.append(each[0].long(run.added([one.sums() for one in each], keys, empty), places))
     if len(plans) == 1:
         return plans[0], keys
     # a segment that only some of the plans have has nobody in the others
@@ -348,40 +344,35 @@ def over_units(
     to G / (G - 1) Σ w (S - m n)² / N² with the weight w = ((G - 1) N / (G (N - n)))², which is 1 for clusters of one size. A
     user whose cluster is null is a cluster alone. Source: Bell and McCaffrey 2002 (CR3).
     """
-    n, a, d, ties = (pl.col(part).cast(pl.Float64) for part in ("n", "a", "d", "ties"))
-    squares = {part: pl.col(part) for part in ("aa", "ad", "dd")}
-    of_user = {**squares, "an": a, "dn": d, "nn": n, "units": n, "effective": n, "differ": n - ties}
+    n, d, size = pl.col("n").cast(pl.Float64), pl.col("d"), pl.col("size")
+    differ = n - pl.col("ties")
+    of_user: dict[str, Any] = {"aa": "aa", "ad": "ad", "dd": "dd", "an": "a", "dn": "d", "nn": n}
     if cluster is None:
         # of a set metric that is seen once no user has a value
         units = pl.when("of_each").then(n)
-        return cells.with_columns(
-            **{**of_user, "units": units, "effective": units}, squares=pl.col("dd")
-        )
+        of_user |= {"units": units, "effective": units, "differ": differ, "squares": "dd"}
+        return cells.with_columns(**of_user)
     is_alone = pl.col(cluster).is_null()
-    zero = pl.when(is_alone).then("d").otherwise(exactly_0(pl.col("d"), pl.col("size")))
     n_clusters = pl.when(is_alone).then(n).otherwise(n > 0).sum().over(keys)
     users = n.sum().over(keys)
     rest = users - pl.when(is_alone).then(1.0).otherwise(n)
     weight = ((n_clusters - 1.0) * users / (n_clusters * rest)) ** 2
-    weight = pl.when(n_clusters > 1).then(weight).otherwise(1.0)
-    cells = cells.with_columns(d=zero, weight=weight, alone=is_alone)
-    of_cluster = {
-        "aa": a * a,
-        "ad": a * d,
-        "dd": d * d,
-        "an": a * n,
-        "dn": d * n,
-        "nn": n * n,
-        "units": n > 0,
-        "effective": n * n,
-        "differ": d != 0,
-    }
+    cells = cells.with_columns(
+        pl.col("n").cast(pl.Float64),
+        d=pl.when(is_alone).then(d).otherwise(exactly_0(d, size)),
+        weight=pl.when(n_clusters > 1).then(weight).otherwise(1.0),
+        alone=is_alone,
+    )
+    counts = {"units": (n, n > 0), "effective": (n, n * n), "differ": (differ, d != 0)}
     schema = cells.collect_schema()
     sums = {part: pl.col(part).cast(pl.Float64) for part in (*PARTS, USERS) if part in schema}
-    for part, of in of_cluster.items():
-        one = pl.when("alone").then(of_user[part]).otherwise(of.cast(pl.Float64))
-        sums[part] = one if part in {"units", "effective", "differ"} else pl.col("weight") * one
-    found = ExactSums({**sums, "squares": pl.col("dd")}).of(cells, keys, SAME)
+    sums["squares"] = pl.col("dd")
+    for part, own in of_user.items():
+        one = pl.when("alone").then(own).otherwise(product(part))
+        sums[part] = pl.col("weight") * one
+    for part, (own, of) in counts.items():
+        sums[part] = pl.when("alone").then(own).otherwise(of.cast(pl.Float64))
+    found = ExactSums(sums).of(cells, keys, SAME)
     return found.with_columns(effective=pl.col("n") ** 2 / pl.col("effective"))
 
 
