@@ -246,8 +246,8 @@ def test_files_give_the_number_of_their_rows(line, files, expected):
         row("r.csv|t.csv", of(R.replace("11", "é").encode("latin-1")),
             "cannot read 'r.csv': it is no UTF-8; write its "
             "encoding, such as --encoding latin-1, or convert it", id="Latin-1"),
-        row("r.csv|t.csv|--encoding|recs=utf-16", of(), "cannot read 'r.csv' as utf-16: ",
-            id="another encoding"),
+        row("r.csv|t.csv|--encoding|recs=ascii", of(R.replace("11", "é")),
+            "cannot read 'r.csv' as ascii: ", id="another encoding"),
         row("r.csv|t.csv", of(""),
             "cannot read 'r.csv': it is empty; a table without rows has a header line", id="empty"),
         row("p/*.csv|t.csv", {"p/a.csv": R, "p/b.csv": "user,item\n1,9\n", "t.csv": T},
@@ -286,12 +286,9 @@ def test_files_give_the_number_of_their_rows(line, files, expected):
             "'r.csv.gz' has two columns named 'item'; drop or rename one of them",
             id="two columns of one name"),
         row("r.csv|t.csv", of("user,items\n1,10 11\n"),
-            "'r.csv' has no column 'rank'. It has 'user', 'items'. Name the "
-            "column of the ranks or of the scores: --columns rank=NAME or --columns score=NAME; where each text of "
-            "'items' is a list, such as 'a b c', say what separates its ids: --lists-separator ' '", id="lists as text"),
-        row("r.csv|t.csv|--lists-separator| ", of(),
-            "'r.csv' has a rank 'rank' in each row, so that it has no lists in "
-            "text; say which file has: --lists-separator truth=' '", id="ranks beside lists"),
+            "'r.csv' has no column 'item'. It has 'user', 'items'. Name the column of the item: --columns item=NAME, or in "
+            "this file alone --columns recs=item=NAME; where each text of 'items' is a list, such as 'a b c', say what "
+            "separates its ids: --lists-separator ' '", id="lists as text"),
         *(row(f"{name}|t.csv", of(content, recs_name=name), f"cannot read '{name}': {said}",
             id=name)
           for name, content, said in [

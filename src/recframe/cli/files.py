@@ -7,8 +7,8 @@ import gzip
 import os
 import shlex
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,26 +19,28 @@ from recframe.frames.atomic_write import is_plain, is_utf8, led_to, opened, reas
 
 PARQUET = (".parquet", ".pq")
 ARROW_STREAM = ".arrows"
-TABLES = (*PARQUET, ".arrow", ".ipc", ".feather", ARROW_STREAM)
+BINARY = (*PARQUET, ".arrow", ".ipc", ".feather", ARROW_STREAM)
 """Endings of files that hold their columns in bytes."""
 JSON = (".json", ".ndjson", ".jsonl")
 TREC = (".run", ".qrels", ".qrel")
-KNOWN = (*PARQUET, ".csv", ".tsv", *JSON, *TABLES[2:], *TREC)
+KNOWN = (*PARQUET, ".csv", ".tsv", *JSON, *BINARY[2:], *TREC)
 """Endings of files that are read."""
 PACKED = (".gz", ".zst")
 STDIN = {"-": "/dev/stdin"}
-BINARY = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"\xff\xff\xff\xff": ARROW_STREAM}
-"""The first bytes of files that hold their columns in bytes, which say more than an ending."""
-OF_JSON = {b"{": ".ndjson", b"[": ".json"}
-"""The first bytes of JSON in a pipe."""
+STARTS = {
+    b"PAR1": ".parquet",
+    b"ARROW1": ".arrow",
+    b"\xff\xff\xff\xff": ARROW_STREAM,
+    b"{": ".ndjson",
+    b"[": ".json",
+}
+"""The first bytes of files by which their kind is known; of binary files they say more than an ending."""
 ARCHIVES = {b"PK\x03\x04": "unzip", b"BZh": "bunzip2", b"\xfd7zXZ": "unxz"}
 """The first bytes of packed files that are not read, and what unpacks them."""
 LAKES = {"scan_delta": "_delta_log", "scan_iceberg": "metadata/*.metadata.json"}
 """Calls of Polars for folders some of whose files count no longer, and what these folders have."""
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 """The first bytes of packed content."""
-START = 6
-"""Bytes by which the kind of a file is known."""
 REMEDIES = {
     "invalid utf-8": "it is no UTF-8; write its encoding, such as --encoding latin-1, or convert it",
     "could not parse": "a value is no number; write Parquet",
@@ -57,11 +59,6 @@ class Source(NamedTuple):
     content: str | bytes
     """What Polars scans: a pattern of this path alone, or bytes."""
 
-    @property
-    def place(self) -> str | bytes:
-        """What Polars reads at once: a path, which is no pattern, or bytes."""
-        return self.name if isinstance(self.content, str) else self.content
-
 
 @contextmanager
 def reading_of(path: str | None = None) -> Iterator[None]:
@@ -79,8 +76,7 @@ def reading_of(path: str | None = None) -> Iterator[None]:
 
 def first_line(error: BaseException) -> str:
     """Return an error's message in one line, without advice meant for Polars' callers."""
-    line = str(error).strip().partition("\n")[0]
-    line = line.partition(", consider passing")[0]
+    line = str(error).strip().partition("\n")[0].partition(", consider passing")[0]
     return line.rstrip(" .") or type(error).__name__
 
 
@@ -93,7 +89,7 @@ def ending_of(path: str) -> str:
     """Return a path's ending in lower case, without that of a compression where it is a text file."""
     name = Path(path.partition("?")[0] if is_address(path) else path)
     outer, inner = name.suffix.lower(), Path(name.stem).suffix.lower()
-    return inner if outer in PACKED and inner and inner not in TABLES else outer
+    return inner if outer in PACKED and inner and inner not in BINARY else outer
 
 
 def sources(path: str) -> list[Source]:
@@ -104,9 +100,10 @@ def sources(path: str) -> list[Source]:
         piped = _piped(path)
         if piped is not None:
             kind = _kind(path, piped)
-            known = kind if kind in KNOWN else _by_start(piped, OF_JSON) or ".csv"
-            return [Source(path, known, piped)]
-        return [Source(place, _kind(place), glob.escape(place)) for place in places(path)]
+            return [Source(path, kind if kind in KNOWN else ".csv", piped)]
+        return [
+            Source(place, _kind(place, _start(place)), glob.escape(place)) for place in places(path)
+        ]
 
 
 def _piped(path: str) -> bytes | None:
@@ -118,29 +115,32 @@ def _piped(path: str) -> bytes | None:
             return None
         with opened(target, "rb") as stream:
             content = stream.read()
-            return gzip.decompress(content) if content.startswith(GZIP) else content
+        return gzip.decompress(content) if content.startswith(GZIP) else content
     except OSError as error:
-        raise RecframeError(f"cannot read {path!r}: {reason(error)}") from None
+        msg = f"cannot read {path!r}: {reason(error)}"
+        raise RecframeError(msg) from None
 
 
-def _kind(name: str, content: bytes | None = None) -> str:
-    """Return the ending that says how a file is read: that of its first bytes, or its own."""
-    if content is None:
-        with Path(name).open("rb") as file:
-            content = file.read(START)
-    ending = ending_of(name)
-    unpack = _by_start(content, ARCHIVES)
-    if unpack and ending != ".xlsx":
-        msg = (
-            f"cannot read {name!r}: it is an archive; unpack it first: {unpack} {shlex.quote(name)}"
-        )
+def _start(place: str) -> bytes:
+    """Return the first bytes of a file, whose name Polars can take."""
+    if not is_utf8(place):
+        shown = repr(os.fsencode(place)).removeprefix("b")
+        msg = f"cannot read {shown}: its name is not UTF-8, which Polars needs; rename it"
         raise RecframeError(msg)
-    return _by_start(content, BINARY) or ending
+    with Path(place).open("rb") as file:
+        return file.read(max(map(len, [*STARTS, *ARCHIVES])))
 
 
-def _by_start(content: bytes, known: Mapping[bytes, str]) -> str:
-    """Return the word for a content by its first bytes, nothing where these are not known."""
-    return next((word for first, word in known.items() if content.startswith(first)), "")
+def _kind(name: str, content: bytes) -> str:
+    """Return the ending that says how a file is read: its own, or that of its first bytes."""
+    ending = ending_of(name)
+    for first, unpack in ARCHIVES.items():
+        if content.startswith(first) and ending != ".xlsx":
+            command = f"{unpack} {shlex.quote(name)}"
+            msg = f"cannot read {name!r}: it is an archive; unpack it first: {command}"
+            raise RecframeError(msg)
+    known = next((kind for first, kind in STARTS.items() if content.startswith(first)), ending)
+    return known if known in BINARY or ending not in KNOWN else ending
 
 
 def places(path: str) -> list[str]:
@@ -150,20 +150,17 @@ def places(path: str) -> list[str]:
     """
     place = Path(path).expanduser()
     if place.is_dir():
-        found = _below(place, path)
-    elif place.exists():
-        found = [str(place)]
-    else:
-        matches = glob.glob(str(place), recursive=True)  # noqa: PTH207  Path.glob takes no absolute pattern
-        found = sorted(match for match in matches if Path(match).is_file())
+        return _below(place, path)
+    if place.exists():
+        return [str(place)]
+    matches = glob.glob(str(place), recursive=True)  # noqa: PTH207  Path.glob takes no absolute pattern
+    found = sorted(match for match in matches if Path(match).is_file())
     if not found:
-        raise RecframeError(f"there is no file {path!r}{_close_file(place)}")
-    for one in found:
-        if not is_utf8(one):
-            name = repr(os.fsencode(one)).removeprefix("b")
-            raise RecframeError(
-                f"cannot read {name}: its name is not UTF-8, which Polars needs; rename it"
-            )
+        folder = place.parent
+        close = f"; there is no directory {str(folder)!r}"
+        if folder.is_dir():
+            close = suggestion(place.name, os.listdir(folder))  # noqa: PTH208  names, not paths
+        raise RecframeError(f"there is no file {path!r}{close}")
     return found
 
 
@@ -171,27 +168,16 @@ def _below(folder: Path, path: str) -> list[str]:
     """Return the Parquet files below a folder, without those of Spark's own."""
     for call, sign in LAKES.items():
         if any(folder.glob(sign)):
-            raise RecframeError(
+            msg = (
                 f"{path!r} is a table of versions, some of whose files count no longer; write those that do into one file "
                 f"first: pl.{call}({path!r}).sink_parquet('table.parquet')"
             )
-    found = []
-    for place in sorted(folder.rglob("*.parquet")):
-        parts = place.relative_to(folder).parts
-        is_own = any(part.startswith((".", "_")) for part in parts)
-        if place.is_file() and not is_own:
-            found.append(str(place))
+            raise RecframeError(msg)
+    below = (place.relative_to(folder) for place in folder.rglob("*.parquet"))
+    shown = (place for place in below if not any(part[0] in "._" for part in place.parts))
+    found = sorted(str(folder / place) for place in shown if (folder / place).is_file())
     if not found:
         pattern = str(folder / "*.csv")
         msg = f"the directory {path!r} has no .parquet files; name another kind by a pattern: {pattern!r}"
         raise RecframeError(msg)
     return found
-
-
-def _close_file(place: Path) -> str:
-    """Return the closest name in a file's folder, or that there is no such folder."""
-    if not place.parent.is_dir():
-        return f"; there is no directory {str(place.parent)!r}"
-    with suppress(OSError):
-        return suggestion(place.name, os.listdir(place.parent))  # noqa: PTH208  names, not paths
-    return ""

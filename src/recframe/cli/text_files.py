@@ -1,4 +1,4 @@
-"""Tables of files whose texts have no dtypes yet, and those of text in columns."""
+"""Tables whose texts have no dtypes yet, and those of text in columns."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import codecs
 import csv
 import gzip
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -23,16 +22,15 @@ Dtypes: TypeAlias = Mapping[str, type[pl.DataType]]
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 QUOTED_BY = (",", ";")
 """Separators of files in which quotes hold a value together."""
+IN_QUOTES = re.compile('".*"')
 START = 1 << 16
 """Bytes by which an encoding and the end of lines are known."""
+FIRST_LINES = 100
+"""Lines of which one has values."""
 NO_BYTE = "\x01"
 """A separator that no line has, so that a line is one column."""
 UNIT = "\x1f"
 """The character that Polars separates fields by in place of several characters."""
-
-
-def _nothing(_: Collection[str]) -> None:
-    """Check nothing."""
 
 
 @dataclass(frozen=True)
@@ -44,18 +42,13 @@ class Table:
     kind: str
     """The ending that says how it is read."""
     scan: Callable[[Dtypes], pl.LazyFrame]
-    """Return the rows; a file of text in columns is read in dtypes where they are given."""
-    written: Sequence[str]
+    """Return the rows; text in columns is read in dtypes where they are given."""
+    written: Sequence[str] = ()
     """The columns of text whose dtypes their values decide."""
     decimal: str = "."
-    check: Callable[[Collection[str]], None] = _nothing
-    """Reject a line of text with other fields than the first, by the columns that have nulls."""
+    check: Callable[[], None] = lambda: None
+    """Reject a line of text with other fields than the first."""
     parts: Sequence[Table] = ()
-
-    @property
-    def files(self) -> Sequence[Table]:
-        """The tables of single files."""
-        return self.parts or [self]
 
     @cached_property
     def rows(self) -> pl.LazyFrame:
@@ -67,13 +60,18 @@ class Table:
         """The dtypes of the columns, those of text files String."""
         return self.rows.collect_schema()
 
-    def first(self, column: str, is_wanted: Callable[[pl.Expr], pl.Expr]) -> tuple[str, int, Any]:
-        """Return the file, the row and the value of a column's first value that is wanted."""
-        for part in self.files:
-            rows = part.rows.select(value=column).with_row_index("row", 1)
-            for row in rows.filter(is_wanted(pl.col("value"))).head(1).collect().iter_rows():
-                return part.name, *row
-        return self.name, 0, None
+    def renamed(self, names: Mapping[str, str]) -> Table:
+        """Return it with columns under other names; what had such a name before is left out."""
+        names = {old: new for old, new in names.items() if old in self.schema}
+        left_out = {*names.values()} - names.keys()
+        kept = {name: names.get(name, name) for name in self.schema if name not in left_out}
+
+        def scan(dtypes: Dtypes) -> pl.LazyFrame:
+            of_old = {old: dtypes[new] for old, new in kept.items() if new in dtypes}
+            return self.scan(of_old).select(pl.col(old).alias(new) for old, new in kept.items())
+
+        written = [kept[name] for name in self.written if name in kept]
+        return replace(self, scan=scan, written=written)
 
 
 @dataclass(frozen=True)
@@ -86,42 +84,29 @@ class Form:
     encoding: str | None = None
     decimal: str = "."
     quotes: bool | None = None
-    names: Mapping[str, str] = field(default_factory=dict)
-    """The names in all files of columns that have others in this one."""
-
-
-def renamed(columns: Iterable[str], names: Mapping[str, str]) -> dict[str, str]:
-    """Return columns with their names in all files; what had such a name before is left out.
-
-    >>> renamed(["who", "item", "liked"], {"liked": "item"})
-    {'who': 'who', 'liked': 'item'}
-    """
-    columns = [*columns]
-    new = {names[name] for name in columns if name in names}
-    return {name: names.get(name, name) for name in columns if name in names or name not in new}
 
 
 def text_table(source: Source, form: Form, mark: str) -> Table | None:
     """Return a text file, with marks between the fields of a line, as a table; None for an empty file."""
-    content = _plain(source, form, mark)
-    sign = mark if len(mark) == 1 else UNIT
-    first = _lines(content).head(1).collect()["line"].str.strip_prefix("\ufeff")
-    if first.is_empty():
+    content, sign = _plain(source, form, mark), mark if len(mark) == 1 else UNIT
+    lines = _lines(content).head(FIRST_LINES).drop_nulls("line").head(1).collect()
+    if lines.is_empty():
         return None
-    has_quotes = _has_quotes(first[0], sign) if form.quotes is None else form.quotes
-    fields = _fields(first[0], sign, has_quotes=has_quotes)
-    named = fields if form.header is None else form.header
-    _check_names(source.name, fields, named, mark, is_header=form.header is None)
+    first, has_quotes = lines["line"][0].removeprefix("\ufeff"), form.quotes
+    if has_quotes is None:
+        has_quotes = sign in QUOTED_BY or any(map(IN_QUOTES.fullmatch, first.split(sign)))
+    cells = next(csv.reader([first], delimiter=sign)) if has_quotes else first.split(sign)
+    fields = [cell.strip() for cell in cells]
+    names = fields if form.header is None else form.header
+    _check_names(source.name, mark.join(fields), fields, form.header)
     settings: dict[str, Any] = {
         "has_header": form.header is None,
         "separator": sign,
         "quote_char": '"' if has_quotes else None,
         "infer_schema": False,
     }
-    names = renamed(filter(None, named), form.names)
     columns = pl.scan_csv(content, **settings).collect_schema()
-    pairs = zip(columns, named, strict=True)
-    kept = {column: names[name] for column, name in pairs if name in names}
+    kept = {column: name for column, name in zip(columns, names, strict=True) if name}
 
     def scan(dtypes: Dtypes) -> pl.LazyFrame:
         """Return the rows; nothing between separators, or between quotes, is null."""
@@ -131,60 +116,50 @@ def text_table(source: Source, form: Form, mark: str) -> Table | None:
         rows = pl.scan_csv(content, schema_overrides=known, null_values=empty, **settings)
         return rows.select(pl.col(column).alias(name) for column, name in kept.items())
 
-    def check(with_nulls: Collection[str]) -> None:
-        """Reject a line with more or fewer fields than the first.
+    def check() -> None:
+        """Reject a line with more or fewer fields than the first; NOTE: Polars fills up short lines."""
+        said = "its first line has" if form.header is None else "there are names for"
+        words = f"and {said} {len(fields)}"
+        _check_lines(source.name, content, len(fields), words, mark, has_quotes=has_quotes)
 
-        NOTE: Polars fills up short lines, and overlooks long ones where a column is not read.
-        """
-        if len(kept) < len(fields) or [*kept.values()][-1] in with_nulls:
-            said = "its first line has" if form.header is None else "there are names for"
-            _check_lines(source.name, content, len(fields), said, mark, has_quotes=has_quotes)
-
+    if len(kept) < len(fields):
+        # NOTE: Polars overlooks long lines where a column is not read
+        check()
     return Table(source.name, source.kind, scan, [*kept.values()], form.decimal, check)
 
 
-def _has_quotes(line: str, sign: str) -> bool:
-    """Return whether quotes hold values together in a file, by its first line."""
-    between = re.escape(sign)
-    return sign in QUOTED_BY or bool(re.search(rf'(^|{between})"[^"]*"({between}|$)', line))
-
-
-def _fields(line: str, sign: str, *, has_quotes: bool) -> list[str]:
-    """Return the fields of a line."""
-    cells = next(csv.reader([line], delimiter=sign)) if has_quotes else line.split(sign)
-    return [cell.strip() for cell in cells]
-
-
 def _check_names(
-    place: str, fields: Sequence[str], names: Sequence[str], mark: str, *, is_header: bool
+    place: str, line: str, fields: Sequence[str], header: Sequence[str] | None
 ) -> None:
-    """Reject names that are not those of the fields of a line, that a header has too, or that stand twice."""
-    line = mark.join(fields)
-    if len(names) != len(fields):
-        msg = (
-            f"{place!r} has {len(fields)} fields in its first line, {line!r}, and --header has {len(names)} "
-            "names; an empty name leaves a field out, and --separator says what stands between"
+    """Reject names that are not those of the fields of a line, that the line has too, or that stand twice."""
+    names = [*filter(None, fields if header is None else header)]
+    wrong = ""
+    if header is not None and len(header) != len(fields):
+        wrong = (
+            f"has {len(fields)} fields in its first line, {line!r}, and --header has {len(header)} names; an empty name "
+            "leaves a field out, and --separator says what stands between"
         )
-        raise RecframeError(msg)
-    has_names = any(name and name == field for name, field in zip(names, fields, strict=True))
-    if has_names and not is_header:
-        msg = (
-            f"{place!r} has a header line, {line!r}; leave out --header, or say which file has none: "
-            f"--header recs={','.join(names)}"
+    elif header is not None and any(name in fields for name in names):
+        wrong = (
+            f"has a header line, {line!r}; leave out --header, or say which file has none: "
+            f"--header recs={','.join(header)}"
         )
+    elif len({*names}) < len(names):
+        name = max(names, key=names.count)
+        wrong = f"has two columns named {name!r}; drop or rename one of them"
+        wrong = without_header(names) or wrong
+    if wrong:
+        msg = f"{place!r} {wrong}"
         raise RecframeError(msg)
-    for name in filter(None, names):
-        if [*names].count(name) > 1:
-            twice = f"{place!r} has two columns named {name!r}; drop or rename one of them"
-            raise RecframeError(no_header(place, names) or twice)
 
 
-def no_header(place: str, names: Iterable[str]) -> str:
+def without_header(names: Iterable[str]) -> str:
     """Return what to write where a first line has a number and is no header, nothing where it is a header."""
     if not any(re.fullmatch(r"[+-]?\d+([.,]\d+)?", name) for name in names):
         return ""
+    line = ", ".join(names)
     return (
-        f"{place!r} seems to have no header line, as its first line is {', '.join(names)!r}; name its columns: "
+        f"seems to have no header line, as its first line is {line!r}; name its columns: "
         "--header user,item,rank"
     )
 
@@ -196,24 +171,21 @@ def _check_lines(
     line, sign = pl.col("line"), mark if len(mark) == 1 else UNIT
     bare = line.str.replace_all('"[^"]*"', "") if has_quotes else line
     count = bare.str.count_matches(sign, literal=True).cast(pl.Int64) + 1
-    lines = _lines(content)
+    lines = _lines(content).drop_nulls("line")
     if has_quotes:
         # NOTE: a value in quotes may go on in the next line, so that a line is no row
-        quotes = line.str.count_matches('"', literal=True)
-        lines = lines.filter((quotes % 2 == 0).all())
+        lines = lines.filter((line.str.count_matches('"', literal=True) % 2 == 0).all())
     odd = lines.filter(count != n_fields).select("number", line, count=count)
     for number, text, n in odd.head(1).collect().iter_rows():
+        shown = short(text.replace(sign, mark))
         quoted = "" if has_quotes else ", or say that it has quotes: --quotes yes"
-        msg = (
-            f"line {number} of {place!r} has {n} field{'s' * (n != 1)}, and {said} {n_fields}: "
-            f"{short(text.replace(sign, mark))!r}; mend that line{quoted}"
-        )
+        msg = f"line {number} of {place!r} has {n} field{'s' * (n != 1)}, {said}: {shown!r}; mend that line{quoted}"
         raise RecframeError(msg)
 
 
 def _lines(content: str | bytes) -> pl.LazyFrame:
-    """Return the lines of a file that are not empty, with their numbers."""
-    lines = pl.scan_csv(
+    """Return the lines of a file with their numbers; those without a sign are null."""
+    return pl.scan_csv(
         content,
         has_header=False,
         separator=NO_BYTE,
@@ -224,16 +196,12 @@ def _lines(content: str | bytes) -> pl.LazyFrame:
         row_index_offset=1,
         raise_if_empty=False,
     )
-    return lines.drop_nulls("line")
 
 
 def _plain(source: Source, form: Form, mark: str) -> str | bytes:
     """Return a file as Polars reads it: in UTF-8, with a separator of a character and lines that end in a line feed."""
-    start, is_far = b"", is_address(source.name)
-    if not is_far:
-        with _opened(source) as file:
-            start = file.read(START)
-        is_far = start.startswith(ZSTD)
+    start = b"" if is_address(source.name) else _bytes(source, START)
+    is_far = not start or start.startswith(ZSTD)
     encoding = form.encoding or (None if is_far else _utf_16(start))
     has_returns = not is_far and b"\r" in start and b"\n" not in start
     if encoding is None and len(mark) == 1 and not has_returns:
@@ -245,20 +213,22 @@ def _plain(source: Source, form: Form, mark: str) -> str | bytes:
         )
         raise RecframeError(msg)
     try:
-        with _opened(source) as file:
-            text = TextIOWrapper(file, encoding or "utf-8").read()
+        text = _bytes(source).decode(encoding or "utf-8")
     except UnicodeError as error:
         msg = f"cannot read {source.name!r} as {encoding or 'UTF-8'}: {error}; write another --encoding"
         raise RecframeError(msg) from None
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     return (text if len(mark) == 1 else text.replace(mark, UNIT)).encode()
 
 
-def _opened(source: Source) -> Any:
-    """Open a file without its packing, or what a pipe gave."""
+def _bytes(source: Source, n: int = -1) -> bytes:
+    """Return the first bytes, or all, of a file without its packing, or of what a pipe gave."""
     if isinstance(source.content, bytes):
-        return BytesIO(source.content)
+        return source.content[: n if n > 0 else None]
     is_packed = source.name.lower().endswith(".gz")
-    return gzip.open(source.name) if is_packed else Path(source.name).open("rb")
+    with gzip.open(source.name) if is_packed else Path(source.name).open("rb") as file:
+        found: bytes = file.read(n)
+    return found
 
 
 def _utf_16(start: bytes) -> str | None:
