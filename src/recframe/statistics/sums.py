@@ -10,21 +10,10 @@ from math import isfinite
 import polars as pl
 
 from recframe.errors import RecframeError, fails_whole_if, shown_in_plan, worded
-from recframe.evaluation import evaluation
 from recframe.evaluation.contributions import Contributions, contributions
 from recframe.evaluation.evaluation import Convention
 from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import is_of_segment, is_share
-from recframe.evaluation.segments import (
-    SPREAD,
-    SQUARE,
-    TOTAL,
-    ZERO,
-    N,
-    keys_of,
-    name_beside,
-    numbered,
-)
 from recframe.evaluation.user_values import bounded_names
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import bind
@@ -300,14 +289,7 @@ def cells(
     places: Mapping[int, Metric[...]],
     pairing: Pairing | None,
 ) -> tuple[pl.LazyFrame, list[str]]:
-    """Return one row for each segment (model, baseline) and metric with `PROPERTIES` and `PARTS`, and the keys.
-
-    Of rows that are seen once they are made of the plan of `evaluate`, whose sums an interval may be asked of later.
-    """
-    if run.in_one_round:
-        keys = [*keys_of(inputs, [one.metric for one in conventions])]
-        wide = numbered(evaluation.evaluate(inputs, conventions, run, SPREAD), keys)
-        return in_long_form(wide, keys, [_of_evaluate(*one) for one in places.items()]), keys
+    """Return one row for each segment (model, baseline) and metric with `PROPERTIES` and `PARTS`, and the keys."""
     plans, keys = [], []
     for parts in contributions(inputs, conventions, run):
         each = [Summands(part, pairing) for part in parts]
@@ -329,17 +311,6 @@ def cells(
     return found.with_columns(pl.col(*PARTS).fill_null(0)).select(*keys, *PROPERTIES, *PARTS), keys
 
 
-def _of_evaluate(place: int, metric: Metric[...]) -> dict[str, pl.Expr]:
-    """Return the columns of a metric in long form, from the sums that `evaluate` has beside its values."""
-    sums = {part: pl.lit(0, dtype) for part, dtype in PARTS.items()}
-    for part, name in {"n": N, "d": TOTAL, "dd": SQUARE, "ties": ZERO}.items():
-        sums[part] = pl.col(name_beside(name, metric))
-    # of a set metric the value alone is known
-    sums["d"] = pl.coalesce(sums["d"], pl.col(str(metric)) * sums["n"])
-    typed = {part: one.fill_null(0).cast(PARTS[part]) for part, one in sums.items()}
-    return properties_of(place, metric) | typed
-
-
 def over_units(
     cells: pl.LazyFrame, keys: Sequence[str] = (), cluster: str | None = None
 ) -> pl.LazyFrame:
@@ -354,7 +325,7 @@ def over_units(
     squares = {part: pl.col(part) for part in ("aa", "ad", "dd")}
     of_user = {**squares, "an": a, "dn": d, "nn": n, "units": n, "effective": n, "differ": n - ties}
     if cluster is None:
-        # of a set metric that is seen once no user has a value
+        # of a set metric no user has a value
         units = pl.when("of_each").then(n)
         return cells.with_columns(
             **{**of_user, "units": units, "effective": units}, squares=pl.col("dd")
