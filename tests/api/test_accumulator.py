@@ -160,28 +160,6 @@ def test_a_judged_frame_and_other_kinds_of_frames_are_batches_too() -> None:
         assert_frame_equal(found.select(columns), expected, check_exact=True)
 
 
-@pytest.mark.parametrize("by", [None, "country"])
-def test_intervals_are_those_of_summarize(by: str | None) -> None:
-    given = frames()
-    bound = {"users": given["users"], "train": given["train"], "items": given["items"]}
-    metrics = ("ndcg@10", "recall@5", "novelty@5", "first_rank@10")
-    made = added(rf.accumulator(*metrics, by=by, **bound), given["lists"], given["truth"], 7)
-    rec = given["lists"].rec(truth=given["truth"], **bound)
-    for options in ({}, {"level": 0.8}):
-        whole = rec.summarize(*metrics, by=by, **options)
-        assert_frame_equal(made.summarize(**options), whole, check_exact=True)
-
-
-def test_a_set_metric_has_its_value_without_an_interval_and_the_reason() -> None:
-    given = frames()
-    made = rf.accumulator("coverage@5", items=given["items"])
-    found = added(made, given["lists"], given["truth"], 7).summarize()
-    whole = given["lists"].rec(items=given["items"], truth=given["truth"])
-    assert found["value"].to_list() == [whole.coverage(k=5)]
-    assert found["value_low"].to_list() == [None]
-    assert "needs all lists at once" in found["note"][0]
-
-
 @LISTS_ARE_MISSING
 @pytest.mark.parametrize("models", [(), ("a", "b")])
 def test_states_merge_in_any_order_through_pickle(models: tuple[str, ...]) -> None:
@@ -203,7 +181,7 @@ def test_states_merge_in_any_order_through_pickle(models: tuple[str, ...]) -> No
         found = reduce(lambda one, other: one.merge(other), states, fresh)
         assert_frame_equal(found.result(), whole, check_exact=True)
     again = rf.accumulator(*metrics, **options).merge(found)
-    assert_frame_equal(again.summarize(), found.summarize(), check_exact=True)
+    assert_frame_equal(again.result(), found.result(), check_exact=True)
     assert again.update(given["lists"], given["truth"]).n_batches == found.n_batches + 1
 
 
@@ -222,8 +200,8 @@ def test_the_state_does_not_grow_with_batches() -> None:
     one = given["lists"].filter(pl.col("user") == 0)
     few.update(one, given["truth"])
     many.update(given["lists"], given["truth"])
-    seen = [accumulated.state()["sums"] for accumulated in (few, many)]
-    assert len(seen[1]) - len(seen[0]) < 16 * N_ITEMS
+    seen = [sum(map(len, accumulated.state()["sums"])) for accumulated in (few, many)]
+    assert 0 < seen[1] - seen[0] <= N_ITEMS
 
 
 def test_threads_lose_no_batch_and_a_batch_that_fails_leaves_nothing() -> None:
@@ -271,7 +249,6 @@ def test_other_calls_are_not_merged_and_the_error_says_what_differs() -> None:
         "metrics": rf.accumulator("ndcg@5", by="slot"),
         "by": rf.accumulator("ndcg@10"),
         "policies": rf.accumulator("ndcg@10", by="slot", universe="recs"),
-        "version": {**made.state(), "version": 0},
     }
     for name, other in others.items():
         with pytest.raises(rf.RecframeError, match=f"different {name}"):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from threading import RLock
@@ -13,7 +12,7 @@ import polars as pl
 
 from recframe.api import argument_errors
 from recframe.api.argument_errors import Asked, By, Cutoffs
-from recframe.api.divided_calls import LISTS, Question
+from recframe.api.divided_calls import LISTS, Question, as_plan
 from recframe.api.rec_class import Rec
 from recframe.errors import (
     ColumnError,
@@ -23,15 +22,14 @@ from recframe.errors import (
     kind_of,
     shown,
 )
-from recframe.evaluation.plan import WHOLE
-from recframe.evaluation.required_columns import is_of_segment
-from recframe.frames.collecting import run_by_size, stream
+from recframe.evaluation.plan import WHOLE, Step, Sums
+from recframe.frames.collecting import stream
 from recframe.frames.hints import FrameOf, Given
-from recframe.frames.kinds.engine import columns_of
-from recframe.frames.kinds.kind import chosen, in_memory, is_frame, kind_for
+from recframe.frames.kinds.engine import Frames
+from recframe.frames.kinds.kind import Kind, chosen, in_memory, is_frame, kind_for
 from recframe.frames.kinds.several_models import held
 from recframe.frames.options import DEFAULTS, SIDES, Context, NamedFrame, is_side
-from recframe.frames.roles import IDS, READ_AS_GIVEN, Side, role_named
+from recframe.frames.roles import Side, role_named
 from recframe.frames.rows.joins import AS_EVER
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
@@ -43,8 +41,6 @@ if TYPE_CHECKING:
 
     from recframe.frames.options import Options
 
-VERSION = 3
-"""Version of the state."""
 OF_BATCH = (LISTS, "truth")
 """Frames of a batch; of the bound ones it reads the rows of its own users."""
 ALONG = {Level.ALONG, Level.ALONG_ALL}
@@ -53,8 +49,6 @@ FRAMES = {"catalogue": "items", **{name: name for name in SIDES if name != "trut
 """Bound frames that facts need, of which no batch has all rows."""
 TEXTS = (pl.Categorical, pl.Enum)
 """Dtypes whose order is not that of their texts."""
-FEWEST_ROWS = 64
-"""Rows of sums that wait to be added up, so that not every update runs a query for them."""
 SAID = (*DEFAULTS, "profile", "strict", "relevance", "model", "propensity", "weight")
 """Options that make another number of the same batches."""
 NOT_BOUND = {
@@ -63,7 +57,6 @@ NOT_BOUND = {
     "training": "trainings are compared user by user; name a column of both, model and training, as model=",
 }
 """Options of `rec(...)` that an accumulator does not take, with the alternative."""
-IN_LISTS = "its interval needs all lists at once, which sums have not"
 LIKE_THE_FIRST = "give each batch the columns of the first, in the same dtypes"
 
 
@@ -89,31 +82,34 @@ class Batches:
 
     def __init__(self, question: Question, columns: Any = None) -> None:
         try:
-            self.plan = question.plan(in_one_round=True)
+            self.plan = question.plan()
         except NeedsAllUsersError as error:
             msg = f"an accumulator sees some users at a time: {error}"
             raise RecframeError(msg) from None
-        read, sides = question.read_by(self.plan), question.sides
-        self.columns, self.names = columns or _columns_of(question), _names_of(question)
-        self.model = question.context.model
-        self.users = {name: sides[name].context.names["user"] for name in read}
-        rows = {name: _rows(question, name, [*schema]) for name, schema in read.items()}
-        self.frames = {name: rows.pop(name).clear() for name in OF_BATCH if name in rows}
-        items = {name: rows.pop(name) for name in WHOLE & {*rows}}
-        self.of_users = rows
-        sums = dict(enumerate(self.plan.sums))
-        once = [at for at, one in sums.items() if not one.reads & {*OF_BATCH}]
-        models = [at for at, one in sums.items() if one.how.keys == ("model",) and one.are_keys]
-        each = [at for at in sums if at not in {*once, *models}]
-        if any(sums[at].needs & {*each} for at in sums):
+        sides, kind = question.sides, question.sides[LISTS].kind
+        self.columns, self.model = columns or _columns_of(question), question.context.model
+        self.kind: Kind = type(kind.results or kind)(())
+        self.users = {name: sides[name].context.names["user"] for name in self.plan.columns}
+        read = question.read_by(self.plan)
+        rows = {name: question.rows(name, schema) for name, schema in read.items()}
+        self.first = {
+            name: NamedFrame(rows.pop(name).clear(), _names_of(question, name))
+            for name in OF_BATCH
+            if name in rows
+        }
+        self.plan.fill({name: rows.pop(name) for name in WHOLE & {*rows}})
+        self._bound = rows
+        once = self._step(lambda one: not one.reads & {*OF_BATCH})
+        self.models = self._step(lambda one: one.how.keys == ("model",) and one.are_keys)
+        known = {*once.places, *self.models.places}
+        self.each = self.plan.step(at for at in range(len(self.plan.sums)) if at not in known)
+        if any(one.needs & {*self.each.places} for one in self.plan.sums):
             msg = "one of the metrics looks at lists a second time, after sums over all of them; ask evaluate() of all lists"
             raise RecframeError(msg)
-        self.models, self.each = self.plan.step(models), self.plan.step(each)
-        self.plan.fill(items)
-        for at in once:
-            step = self.plan.step([at])
-            bound = {name: rows[name] for name in step.reads - WHOLE}
-            self.plan.take(step, step.added([self.plan.part(bound, step)]))
+        self.plan.take(once, once.added([self.plan.part(rows, once)]))
+
+    def _step(self, holds: Callable[[Sums], bool]) -> Step:
+        return self.plan.step(at for at, one in enumerate(self.plan.sums) if holds(one))
 
     def rows(self, question: Question) -> dict[str, pl.DataFrame]:
         """Return the columns that are read of a batch, as the first has them."""
@@ -121,16 +117,22 @@ class Batches:
             msg = f"this batch has other columns than the first; {LIKE_THE_FIRST}"
             raise ColumnError(msg)
         found = {}
-        for name, first in self.frames.items():
-            rows = _rows(question, name, first.columns)
-            found[name] = pl.DataFrame([_like(one, first.schema[one.name]) for one in rows])
+        for name, first in self.first.items():
+            schema = first.frame.schema
+            rows = [_like(one, schema[one.name]) for one in question.rows(name, schema)]
+            found[name] = pl.DataFrame(rows)
         return found
 
-    def ids(self, batch: Mapping[str, pl.DataFrame]) -> pl.Series:
+    def ids(self, batch: Frames) -> pl.Series:
         """Return the distinct users of a batch, categories as text."""
         each = [_text(rows.get_column(self.users[name])) for name, rows in batch.items()]
         frames = [one.alias("user").to_frame() for one in each]
         return pl.concat(frames, how="vertical_relaxed")["user"].unique().drop_nulls()
+
+    @cached_property
+    def of_users(self) -> dict[str, RowsOfUsers]:
+        """The bound frames of users, such as train."""
+        return {name: RowsOfUsers(rows, self.users[name]) for name, rows in self._bound.items()}
 
     @property
     def schemas(self) -> list[pl.Schema]:
@@ -147,7 +149,7 @@ class Accumulator:
         by: Any,
         context: Context,
         *,
-        check_users: bool = False,
+        check_users: bool,
     ) -> None:
         self.metrics, self._by = [*metrics], argument_errors.names(by)
         self._context, self._checks_users = replace(context, **_in_memory(context)), check_users
@@ -159,11 +161,9 @@ class Accumulator:
         """Forget all batches."""
         with self._lock:
             self._of: Batches | None = None
-            self._of_users: dict[str, RowsOfUsers] = {}
-            self._models: list[pl.DataFrame] = []
-            self._sums: list[list[pl.DataFrame]] = []
+            self._models: Sequence[pl.DataFrame] = []
+            self._sums: Sequence[pl.DataFrame] = []
             self._seen: set[Any] = set()
-            self._kind = kind_for(pl.DataFrame())
             self.n_batches = 0
 
     def update(self, lists: Any, truth: Any = None) -> Accumulator:
@@ -186,53 +186,43 @@ class Accumulator:
             models = self._known(of.plan.part(batch, of.models))
             of.plan.take(of.models, models)
             ids = of.ids(batch)
-            seen = self._new({*ids.to_list()} if self._checks_users else set())
-            of_users = self._of_users or {
-                name: RowsOfUsers(rows, of.users[name]) for name, rows in of.of_users.items()
-            }
-            batch |= {name: rows.of(ids) for name, rows in of_users.items()}
-            sums = of.plan.part(batch, of.each)
-            if self._of is None:
-                kind = question.sides[LISTS].kind
-                self._kind = type(kind.results or kind)(())
-            self._of_users = of_users
-            self._add(of, models, sums, seen)
-            self.n_batches += 1
+            seen = {*ids.to_list()} if self._checks_users else set()
+            batch |= {name: rows.of(ids) for name, rows in of.of_users.items()}
+            self._add(of, models, of.plan.part(batch, of.each), seen, 1)
         return self
 
     def result(self) -> Any:
         """Return the metrics over all batches, as `evaluate` returns them, in the kind of the first batch's lists."""
-        return self._result("evaluate", {})
-
-    def summarize(self, *, level: float = 0.95) -> Any:
-        """Return the metrics over all batches with their intervals, as `summarize` returns them.
-
-        A set metric has no interval, as its note says: that needs what each list changes of all lists' number.
-        """
-        return self._result("summarize", {"level": level})
-
-    def state(self) -> dict[str, Any]:
-        """Return what was added up as plain Python objects, which other processes merge."""
         with self._lock:
             of = self._of
-            first = {} if of is None else {name: _packed(one) for name, one in of.frames.items()}
+            if of is None:
+                msg = "no batch was given, so there is no number; first write update(lists, truth)"
+                raise RecframeError(msg)
+            of.plan.take(of.models, self._models)
+            of.plan.take(of.each, self._sums)
+            return of.kind.in_kind(chosen(of.plan.finish(), of.plan.shown.columns), {})
+
+    def state(self) -> dict[str, Any]:
+        """Return what was added up, to be pickled and merged by other processes."""
+        with self._lock:
+            of = self._of
             return {
                 **self._said,
                 "n_batches": self.n_batches,
-                "users": [*self._seen],
-                "models": [*map(_packed, self._models)],
-                "first": None if of is None else (first, of.names, of.model, of.columns),
-                "sums": [] if of is None else [*map(_packed, self._added(of))],
+                "users": {*self._seen},
+                "models": self._models,
+                "first": None if of is None else (of.first, of.model, of.columns),
+                "sums": self._sums,
             }
 
     def merge(self, other: Accumulator | Mapping[str, Any]) -> Accumulator:
         """Add what another accumulator or its state has added up, and return this one; in any order it is the same.
 
-        Raises a RecframeError that says what differs, for a state of another version or of other metrics, cut-offs, segments,
-        policies or models, or of an items= or train= of other ids, and a DataError for users of both with check_users=True.
+        Raises a RecframeError that says what differs, for a state of other metrics, cut-offs, segments, policies or models, or
+        of an items= or train= of other ids, and a DataError for users of both with check_users=True.
         """
         state = other.state() if isinstance(other, Accumulator) else other
-        if other is self or not isinstance(state, Mapping) or "version" not in state:
+        if other is self or not isinstance(state, Mapping) or "metrics" not in state:
             given = "itself" if other is self else kind_of(other)
             msg = f"merge() takes another accumulator or its state(), and was given {given}"
             raise RecframeError(msg)
@@ -242,18 +232,15 @@ class Accumulator:
                 raise RecframeError(msg)
         if state["first"] is None:
             return self
-        packed, *names, columns = state["first"]
-        first = {name: _unpacked(one) for name, one in packed.items()}
-        sums, models = ([*map(_unpacked, state[name])] for name in ("sums", "models"))
+        first, model, columns = state["first"]
         with self._lock:
-            of = self._of or Batches(self._question_of(first, *names), columns)
-            if [one.schema for one in sums] != of.schemas:
+            question = self._question(first[LISTS], first.get("truth"), model)
+            of = self._of or Batches(question, columns)
+            if [one.schema for one in state["sums"]] != of.schemas:
                 msg = f"the states have sums of different dtypes; {LIKE_THE_FIRST}"
                 raise ColumnError(msg)
-            known = self._known(models, both=True)
-            of.plan.take(of.models, known)
-            self._add(of, known, sums, self._new({*state["users"]}))
-            self.n_batches += state["n_batches"]
+            models = self._known(state["models"], both=True)
+            self._add(of, models, state["sums"], state["users"], state["n_batches"])
         return self
 
     def __repr__(self) -> str:
@@ -264,7 +251,6 @@ class Accumulator:
         """The call in words, which states share that are added up."""
         options = {name: getattr(self._context, name) for name in SAID}
         return {
-            "version": VERSION,
             "metrics": [one.in_full for one in self.metrics],
             "by": [str(one) for one in self._by],
             "policies": {name: value for name, value in options.items() if value is not None},
@@ -295,14 +281,7 @@ class Accumulator:
                     msg = f"{metric} needs the {need} of all batches: bind it, rf.accumulator(..., {name}={name})"
                     raise ColumnError(msg)
 
-    def _question(
-        self,
-        lists: Any,
-        truth: Any,
-        model: str | None = None,
-        method: str = "evaluate",
-        options: Mapping[str, Any] | None = None,
-    ) -> Question:
+    def _question(self, lists: Any, truth: Any, model: str | None = None) -> Question:
         """Return the call on a batch."""
         context = self._context
         if isinstance(lists, NamedFrame):
@@ -314,20 +293,7 @@ class Accumulator:
             raise RecframeError(msg)
         context = replace(context, **bound, truth=in_memory(truth))
         rec = Rec(lists)._with(context)  # noqa: SLF001  a call's own
-        return Question(
-            rec, method, tuple(self.metrics), {"by": self._by or None, **(options or {})}
-        )
-
-    def _question_of(
-        self,
-        first: Mapping[str, pl.DataFrame],
-        names: Mapping[str, Mapping[str, Any]],
-        model: str | None,
-        *method: Any,
-    ) -> Question:
-        """Return the call, or that of another method, on the first batch without its rows."""
-        given = {name: NamedFrame(rows, names[name]) for name, rows in first.items()}
-        return self._question(given[LISTS], given.get("truth"), model, *method)
+        return Question(rec, "evaluate", tuple(self.metrics), {"by": self._by or None})
 
     def _known(
         self, models: Sequence[pl.DataFrame], *, both: bool = False
@@ -342,59 +308,22 @@ class Accumulator:
                 raise DataError(msg)
         return known
 
-    def _new(self, users: set[Any]) -> set[Any]:
-        """Return users of a batch, or say which of them an earlier one had."""
-        if twice := users & self._seen:
-            msg = f"the user {shown(min(twice, key=repr))} is in two batches, and would count twice; give all rows in one"
-            raise DataError(msg)
-        return users
-
     def _add(
         self,
         of: Batches,
         models: Sequence[pl.DataFrame],
-        sums: list[pl.DataFrame],
-        seen: set[Any],
+        sums: Sequence[pl.DataFrame],
+        users: set[Any],
+        n_batches: int,
     ) -> None:
-        """Keep the sums of a batch, of which those of few rows wait to be added up."""
-        self._of, self._models = of, [*models]
-        self._sums.append(sums)
-        self._seen |= seen
-        waiting = sum(len(one) for some in self._sums[1:] for one in some)
-        if waiting > max(sum(map(len, self._sums[0])), FEWEST_ROWS):
-            self._added(of)
-
-    def _added(self, of: Batches) -> list[pl.DataFrame]:
-        """Return the sums of all batches."""
-        self._sums = [of.each.added(self._sums)]
-        return self._sums[0]
-
-    def _result(self, method: str, options: Mapping[str, Any]) -> Any:
-        with self._lock:
-            of = self._of
-            if of is None:
-                msg = "no batch was given, so there is no number; first write update(lists, truth)"
-                raise RecframeError(msg)
-            sums, schemas = self._added(of), of.schemas
-            if method != "evaluate":
-                of = Batches(self._question_of(of.frames, of.names, of.model, method, options))
-            if of.schemas != schemas:
-                msg = f"{method}() with {dict(options)} is not made of sums; ask it of all lists"
-                raise RecframeError(msg)
-            of.plan.take(of.models, self._models)
-            of.plan.take(of.each, sums)
-            found = chosen(of.plan.finish(), of.plan.shown.columns)
-        return self._kind.in_kind(self._with_notes(found), {})
-
-    def _with_notes(self, found: pl.DataFrame) -> pl.DataFrame:
-        """Return a result that says where a set metric has no interval."""
-        if "note" not in found.columns:
-            return found
-        sets = [str(metric) for metric in self.metrics if is_of_segment(metric)]
-        without = (
-            pl.col("metric").is_in(sets) & pl.col("value_low").is_null() & (pl.col("n_users") > 1)
-        )
-        return found.with_columns(note=pl.when(without).then(pl.lit(IN_LISTS)).otherwise("note"))
+        """Add the sums of batches to those of all."""
+        if twice := users & self._seen:
+            msg = f"the user {shown(min(twice, key=repr))} is in two batches, and would count twice; give all rows in one"
+            raise DataError(msg)
+        self._of, self._models = of, models
+        self._sums = of.each.added([self._sums, sums]) if self._sums else sums
+        self._seen |= users
+        self.n_batches += n_batches
 
 
 def _bound(context: Context, names: Sequence[str]) -> list[str]:
@@ -404,14 +333,11 @@ def _bound(context: Context, names: Sequence[str]) -> list[str]:
 
 def _in_memory(context: Context) -> dict[str, Any]:
     """Return the bound frames as frames of Polars in memory, with the names of their columns."""
-    found = {}
-    for name in _bound(context, SIDES):
-        side = Side(str(FrameOf(name)), getattr(context, name), context, name)
-        names = side.context.names
-        ids, numbers = [names[role] for role in IDS], [names[role] for role in READ_AS_GIVEN]
-        taken = side.kind.take({one: one for one in side.columns}, ids, numbers)
-        found[name] = NamedFrame(stream(taken.lazy()), side.names)
-    return found
+    sides = [
+        Side(str(FrameOf(one)), getattr(context, one), context, one)
+        for one in _bound(context, SIDES)
+    ]
+    return {side.option: NamedFrame(stream(as_plan(side)), side.names) for side in sides}
 
 
 def _columns_of(question: Question) -> dict[str, Any]:
@@ -424,20 +350,12 @@ def _columns_of(question: Question) -> dict[str, Any]:
     }
 
 
-def _names_of(question: Question) -> dict[str, dict[str, Any]]:
-    """Return the names of columns by their roles that the frames of a batch have."""
-    names = {name: {**side.names} for name, side in question.sides.items() if name in OF_BATCH}
+def _names_of(question: Question, name: str) -> dict[str, Any]:
+    """Return the names of columns by their roles that a frame of a batch has."""
+    if name != LISTS:
+        return {**question.sides[name].names}
     named = question.context.names.items()
-    own = {role: name for role, name in named if role not in {name, "model", "weight"}}
-    return {**names, LISTS: own}
-
-
-def _rows(question: Question, name: str, columns: Sequence[str]) -> pl.DataFrame:
-    """Return columns of a frame."""
-    if not columns:
-        return pl.DataFrame()
-    rows, kind = columns_of(question.frames[name], columns), question.sides[name].kind
-    return stream(rows) if kind.is_lazy else run_by_size(rows, kind.size)
+    return {role: own for role, own in named if role not in {own, "model", "weight"}}
 
 
 def _like(column: pl.Series, dtype: pl.DataType) -> pl.Series:
@@ -472,14 +390,6 @@ def _digest(side: NamedFrame, context: Context) -> str:
     return f"{len(ids)} {ids.hash_rows(seed=1).cast(pl.Int128).sum():x}"
 
 
-def _packed(rows: pl.DataFrame) -> bytes:
-    return rows.write_ipc_stream(None, compression="zstd").getvalue()
-
-
-def _unpacked(packed: bytes) -> pl.DataFrame:
-    return pl.read_ipc_stream(io.BytesIO(packed))
-
-
 def accumulator(
     *metrics: Asked,
     k: Cutoffs = None,
@@ -490,9 +400,8 @@ def accumulator(
     """Return an accumulator: metrics of batches of users, such as those of a training loop, added up exactly.
 
     `update(lists, truth)` adds a batch of whole users, as frames; `result()` is what `evaluate` returns for
-    all batches in one call, to the last bit and in any order of them, and `summarize()` has the intervals. `state()` and
-    `merge(other)` add up what several processes have, `reset()` begins anew. No batch is kept: the state is counts, sums and
-    sums of squares, and of set metrics counts of items.
+    all batches in one call, to the last bit and in any order of them. `state()` and `merge(other)` add up what several
+    processes have, `reset()` begins anew. No batch is kept: the state is counts and sums, and of set metrics counts of items.
 
         metrics, k, by: as in `evaluate`. A metric that compares each list with all others (personalization) has no such sums
             and is refused here, and so is by="user".

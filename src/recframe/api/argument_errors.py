@@ -22,7 +22,7 @@ from recframe.statistics import options
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Asked", "By", "Cutoffs", "F"]
+__all__ = ["Asked", "By", "Cutoffs"]
 
 F = TypeVar("F", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame")
 """The kind of a frame, and of its results."""
@@ -181,6 +181,13 @@ def no_method(name: str, methods: Iterable[str]) -> str:
     known = [*registry.registered(), *methods]
     found = f"; {told}" if told else _meant(name, known, _call)
     return f"rec has no method {name!r}{found or '; rf.list_metrics() has the metrics'}"
+
+
+def none_of(whose: str, name: str, known: Sequence[str]) -> str:
+    """Return the words on a name that a room of `rec` does not have, such as a chart."""
+    if name.startswith("_"):
+        return name
+    return f"{whose} {name!r}{suggestion(name, known) or '; it has ' + ', '.join(known)}"
 
 
 def no_attribute(name: str, names: Iterable[str], methods: Iterable[str]) -> str:

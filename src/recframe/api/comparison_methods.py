@@ -10,7 +10,6 @@ import polars as pl
 
 from recframe.api import argument_errors
 from recframe.api.argument_errors import Asked, By, Cutoffs, F
-from recframe.api.lists_shown import check_models
 from recframe.api.request import Question, Request, check_names, question
 from recframe.errors import ColumnError, RecframeError, silent
 from recframe.evaluation.required_columns import needs_of
@@ -204,8 +203,8 @@ class Compared(Generic[F]):
         found = registry.asked(metrics, k)
         fronts = Fronts.of(found)
         rec: Any = self._candidates()  # type: ignore[attr-defined]  # of a Rec
-        check_models(rec, "pareto()")
         request = Request.of(rec, rec._inputs(by, found), found)  # noqa: SLF001  those of a Rec
+        request.check_models()
         keys = keys_of(request.inputs, found)
         check_names(keys, COLUMNS)
         kind = request.kind

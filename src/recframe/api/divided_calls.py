@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -14,7 +14,7 @@ from recframe.api import argument_errors
 from recframe.api.rec_class import Rec
 from recframe.engines.scans import Scans
 from recframe.errors import NeedsAllUsersError, RecframeError, silent
-from recframe.evaluation.plan import WHOLE, Part, Plan, Step, sums_at
+from recframe.evaluation.plan import WHOLE, Part, Plan, Step
 from recframe.evaluation.required_columns import LISTED, Convention, needs_of
 from recframe.frames.collecting import stream, stream_all
 from recframe.frames.hints import Given
@@ -27,10 +27,10 @@ from recframe.frames.kinds.kind import (
     kind_for,
     with_results_of_polars,
 )
-from recframe.frames.options import SIDES, Context, NamedFrame, is_side
+from recframe.frames.options import SIDES, Context, NamedFrame
 from recframe.frames.roles import IDS, READ_AS_GIVEN, Side, role_named, sides_of
 from recframe.metrics.language import registry
-from recframe.metrics.language.definition import Definition, Metric
+from recframe.metrics.language.definition import Definition, Metric, is_many
 from recframe.profiles import under_profile
 from recframe.side_info.aggregation_levels import Level
 from recframe.statistics.requirements import Requirement, metrics_of, required
@@ -89,11 +89,12 @@ class Question:
     ) -> None:
         self.rec, self.context = rec, rec._context  # noqa: SLF001  a Rec's own
         self.method, self.arguments, self.options = method, arguments, dict(options)
-        for name in ("k", "by"):  # which are read several times
-            given = self.options.get(name)
-            is_one = isinstance(given, str) or is_side(given)
-            if isinstance(given, Iterable) and not is_one:
-                self.options[name] = list(given)
+        k: Any = self.options.get("k")
+        by: Any = self.options.get("by")
+        if is_many(k):  # which is read several times, as the columns are
+            self.options["k"] = [*k]
+        if by is not None:
+            self.options["by"] = argument_errors.names(by)
         self.sides: dict[str, Side] = sides_of(rec._frame, self.context)  # noqa: SLF001
         self.engine: Engine | None = self.sides[LISTS].kind.engine
 
@@ -105,7 +106,7 @@ class Question:
             msg = f"the lists and a side frame are of several engines, {' and '.join(engines)}; give frames of one"
             raise RecframeError(msg)
         return {
-            name: side.kind.frame if self._is_there(name) else _lazy(side)
+            name: side.kind.frame if self._is_there(name) else as_plan(side)
             for name, side in self.sides.items()
         }
 
@@ -124,12 +125,11 @@ class Question:
         """Return whether a frame is the engine's, and none of this process."""
         return self.engine is not None and self.sides[name].kind.engine is not None
 
-    def plan(self, *, keeps_users: bool = False, in_one_round: bool = False) -> Plan:
+    def plan(self, *, keeps_users: bool = False) -> Plan:
         """Return the plan of the call over the columns that it reads, which a first plan tells."""
-        first = self._planned(self.schemas, keeps_users=keeps_users, in_one_round=in_one_round)
+        first = self._planned(self.schemas, keeps_users=keeps_users)
         first.check()
-        read = self.read_by(first)
-        return self._planned(read, keeps_users=keeps_users, in_one_round=in_one_round)
+        return self._planned(self.read_by(first), keeps_users=keeps_users)
 
     def plan_of_all(self, whole: Mapping[str, pl.LazyFrame]) -> Plan:
         """Return the plan of the call over the rows of all users."""
@@ -141,24 +141,29 @@ class Question:
 
     def read_by(self, plan: Plan) -> dict[str, pl.Schema]:
         """Return the columns of the frames that a plan reads."""
-        return {
-            name: pl.Schema({one: self.schemas[name][one] for one in read})
-            for name, read in plan.columns.items()
-        }
+        found = {}
+        for name, read in plan.columns.items():
+            schema = self.schemas[name]
+            found[name] = pl.Schema({one: schema[one] for one in read})
+        return found
+
+    def rows(self, name: str, columns: Collection[str]) -> pl.DataFrame:
+        """Return columns of a frame, of which this process reads all rows."""
+        frame, kind = self.frames[name], self.sides[name].kind
+        if not columns:
+            return pl.DataFrame()
+        if self.engine is not None and self._is_there(name):
+            return self.engine.read(frame, [*columns])
+        return kind.run(columns_of(frame, columns))
 
     def in_full(self, schemas: Mapping[str, Mapping[str, pl.DataType]]) -> dict[str, pl.DataFrame]:
         """Return the columns that are read of the frames that every part of the users has in full."""
         found = {}
         for name in WHOLE & {*schemas}:
-            frame, schema = self.frames[name], schemas[name]
-            if not schema:
-                rows = pl.DataFrame()
-            elif self.engine is not None and self._is_there(name):
-                rows = self.engine.read(frame, [*schema])
-            else:
-                rows = stream(columns_of(frame, schema))
+            schema = schemas[name]
             # column by column, since names may be patterns to Polars
-            found[name] = pl.DataFrame([one.cast(schema[one.name]) for one in rows])
+            rows = [one.cast(schema[one.name]) for one in self.rows(name, schema)]
+            found[name] = pl.DataFrame(rows)
         return found
 
     @cached_property
@@ -273,9 +278,8 @@ class Question:
     def _is_by_users(self) -> bool:
         """Whether all segments are of users: in one of items a user counts by rows of any rank."""
         columns = self.sides["users"].columns if "users" in self.sides else []
-        roles = [role_named(one, self.context) for one in self._by if isinstance(one, str)]
-        others = [one for one in self._by if not isinstance(one, str) or one not in columns]
-        return len(others) == len([role for role in roles if role in {"user", "model"}])
+        others = [one for one in self._by if one not in columns]
+        return all(role_named(str(one), self.context) in {"user", "model"} for one in others)
 
 
 def _sent(given: Any) -> Any:
@@ -316,9 +320,16 @@ def within_memory(
             )
         scans.write_files()
         items = question.in_full(schemas)
-        every = scans.whole() | {name: rows.lazy() for name, rows in items.items()}
-        whole = question.plan_of_all(every)
-        return _shown(rec, whole, _run(plan, whole, scans, items))
+        whole = question.plan_of_all(scans.whole() | {one: items[one].lazy() for one in items})
+
+        def sums(step: Step) -> list[pl.DataFrame]:
+            if step.are_keys:  # those of the whole plan take the least time
+                return stream_all([whole.sums[place].rows for place in step.places])
+            # a map, since a loop would hold the rows of one scan while those of the next are read
+            return step.added(map(partial(plan.part, step=step), scans.parts(step.reads)))
+
+        plan.fill(items)
+        return _shown(rec, whole, plan.run(sums))
 
 
 @dataclass(frozen=True)
@@ -360,42 +371,37 @@ def on_engine(rec: Any, method: str, arguments: tuple[Any, ...], options: Mappin
     keeps = question.has_rows_of_users
     plan = question.plan(keeps_users=keeps)
     schemas = question.read_by(plan)
-    task = Task(question.call, schemas, question.in_full(schemas), keeps_users=keeps)
-    plan.fill(task.filled)
-    for step in plan.steps:
+
+    def sums(step: Step) -> Sequence[Any]:
+        task = Task(question.call, schemas, plan.filled, step.places, keeps)
+        names = schemas.keys() & step.reads - WHOLE
+        routed = {name: question.routed(name, schemas[name]) for name in names}
         if not step.places:
             schema = chosen(plan.result, plan.shown.columns).collect_schema()
-            return engine.rows(frame, _routed(question, step, schemas), task.rows, schema)
-        sums = _sums(question, engine, step, replace(task, places=step.places))
-        plan.take(step, sums)
-        known = zip(step.places, sums, strict=True)
-        task = replace(task, filled={**task.filled, **{sums_at(at): one for at, one in known}})
-    return engine.give(frame, chosen(plan.finish(), plan.shown.columns))
+            return [engine.rows(frame, routed, task.rows, schema)]
+        _check_users(step)
+        if step.are_keys:  # which may stand behind the largest cut-off
+            routed = {name: replace(one, most=None) for name, one in routed.items()}
+        how = [one.how for one in step.sums]
+        parts = engine.sums(frame, routed, task.sums, how) if routed else []
+        return step.added(parts or [task.sums({})])
+
+    plan.fill(question.in_full(schemas))
+    found = plan.run(sums)
+    return found if keeps else engine.give(frame, chosen(found, plan.shown.columns))
 
 
-def _routed(question: Question, step: Step, schemas: Mapping[str, pl.Schema]) -> dict[str, Routed]:
-    """Return the frames whose rows a step reads."""
-    names = [name for name in schemas if name in step.reads - WHOLE]
-    return {name: question.routed(name, schemas[name]) for name in names}
-
-
-def _sums(question: Question, engine: Engine, step: Step, task: Task) -> list[pl.DataFrame]:
-    """Return the sums of a step over all users."""
+def _check_users(step: Step) -> None:
+    """Reject sums that are rows of users, which buckets do not add up."""
     if any(one.has_users for one in step.sums):
         msg = (
             "the interval of a number of all lists needs all lists at once, but buckets hold only some users; evaluate() has "
             "its values, without intervals"
         )
         raise NeedsAllUsersError(msg)
-    routed, how = _routed(question, step, task.schemas), [one.how for one in step.sums]
-    if step.are_keys:  # which may stand behind the largest cut-off
-        routed = {name: replace(one, most=None) for name, one in routed.items()}
-    frame = question.rec._frame  # noqa: SLF001  a Rec's own
-    parts = engine.sums(frame, routed, task.sums, how) if routed else []
-    return step.added(parts or [task.sums({})])
 
 
-def _lazy(side: Side) -> pl.LazyFrame:
+def as_plan(side: Side) -> pl.LazyFrame:
     """Return a frame of this process as a plan, with all of its columns."""
     kind = side.kind
     if hasattr(kind.frame, "lazy"):  # as it is, since a scan of files then reads some rows alone
@@ -414,21 +420,6 @@ def _in_one_plan(
     is_lazy = kind_for(rec._frame).is_lazy  # noqa: SLF001
     bound._answers = rec._answers or (with_results_of_polars if is_lazy else None)  # noqa: SLF001
     return getattr(bound, method)(*arguments, **options)
-
-
-def _run(plan: Plan, whole: Plan, scans: Scans, items: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Return the result of a plan over all users; keys alone are those of the whole plan, which takes the least time."""
-    plan.fill(items)
-    for step in plan.steps:
-        if step.are_keys:
-            sums = stream_all([whole.sums[place].rows for place in step.places])
-        else:
-            # a map, since a loop would hold the rows of one scan while those of the next are read
-            sums = step.added(map(partial(plan.part, step=step), scans.parts(step.reads)))
-        if plan.keeps_users and step is plan.steps[-1]:
-            return sums[0]
-        plan.take(step, sums)
-    return plan.finish()
 
 
 def _shown(rec: Any, whole: Plan, result: pl.DataFrame) -> Any:

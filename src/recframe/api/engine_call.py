@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 import polars as pl
 
@@ -23,7 +23,7 @@ from recframe.frames.kinds.kind import (
     with_results_of_polars,
 )
 from recframe.frames.kinds.several_models import Models, held
-from recframe.frames.options import Context, NamedFrame
+from recframe.frames.options import NamedFrame
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -41,10 +41,9 @@ REFUSED = ("explain", "report", "worst", "best", "core")
 def rec_for(frame: Any) -> Rec[Any]:
     """Return the `.rec` of a frame of any kind; the frames of several models become one of their engine's."""
     engine = kind_for(frame).engine
-    if engine is None:
-        return Rec(frame)
-    is_of_models = isinstance(frame, Models)
-    return InBuckets(engine.stacked(frame.frames, frame.model) if is_of_models else frame)
+    if engine is not None and isinstance(frame, Models):
+        frame = engine.stacked(frame.frames, frame.model)
+    return Rec(frame) if engine is None else InBuckets(frame)
 
 
 def _method(name: str) -> Callable[..., Any]:
@@ -56,23 +55,24 @@ def _method(name: str) -> Callable[..., Any]:
             return on_engine(self, name, arguments, options)
         if name in HERE and kind_for(self._frame).engine is None:
             return getattr(Rec, name)(self, *arguments, **options)
-        raise _no_sum(self, name)
+        _refuse(self, name)
 
     return called
 
 
-def _no_sum(rec: Any, name: str) -> RecframeError:
-    """Return the error of a method that is no sum over users."""
+def _refuse(rec: Any, name: str) -> NoReturn:
+    """Refuse what is no sum over users."""
     engine = kind_for(rec._frame).engine  # noqa: SLF001  a Rec's own frame
     instead = (
         "leave memory= out"
         if engine is None
         else f"give it a frame of this process, such as pl.scan_parquet(path), in place of one of {engine.name}"
     )
-    return RecframeError(
+    msg = (
         f"rec.{name} is not a sum over users, so it does not run in buckets: {instead}, or request "
         "evaluate(..., by='user'), summarize(...) or compare(...)"
     )
+    raise RecframeError(msg)
 
 
 class InBuckets(Rec[F]):
@@ -81,41 +81,15 @@ class InBuckets(Rec[F]):
     for _name in (*BY_BUCKET, *HERE, *REFUSED):
         locals()[_name] = _method(_name)
 
-    @property
-    def plot(self) -> Any:
-        """Say that charts are drawn of results."""
-        raise _no_sum(self, "plot")
-
-    @property
-    def split(self) -> Any:
-        """Say that a log of an engine is split elsewhere."""
-        raise _no_sum(self, "split")
+    plot, split = (property(partial(_refuse, name=name)) for name in ("plot", "split"))
 
     @property
     def _kind(self) -> Kind:
         kind = super()._kind
         return with_results_of_polars(kind) if kind.is_lazy and kind.engine is None else kind
 
-    def _with(self, context: Context) -> Rec[F]:
-        engine = kind_for(self._frame).engine
-        if context.memory is None and engine is None:
-            return super()._with(context)
-        if context.memory is not None and engine is not None:
-            msg = f"memory= is for frames of this process; {engine.name} has settings of its own, so leave it out"
-            raise RecframeError(msg)
-        return in_buckets(self._frame, context, self._answers)
 
-
-def in_buckets(
-    frame: F, context: Context, answers: Callable[[Kind], Kind] | None = None
-) -> InBuckets[F]:
-    """Return the `.rec` of a frame whose calls run in buckets of users."""
-    bound: InBuckets[F] = InBuckets(frame)
-    bound._context, bound._answers = context, answers  # noqa: SLF001  of this class
-    return bound
-
-
-Rec._in_buckets = staticmethod(in_buckets)  # noqa: SLF001  which a Rec cannot import
+Rec._in_buckets = InBuckets  # noqa: SLF001  which a Rec cannot import
 
 
 CLASSES = " or ".join(OF_ENGINES)

@@ -13,7 +13,7 @@ from recframe.api.previous_results import earlier_rows, with_earlier
 from recframe.api.request import Question, check_pairs, question
 from recframe.errors import DataError, RecframeError
 from recframe.frames.dtypes import as_text, text_of
-from recframe.frames.hints import Either, bind
+from recframe.frames.hints import A_FRAME_EACH, Either, bind
 from recframe.frames.kinds.kind import collected
 from recframe.frames.roles import listed
 from recframe.metrics.language.definition import Metric
@@ -236,7 +236,6 @@ def _of_models(rows: pl.DataFrame, models: Sequence[str], asked: pl.DataFrame) -
 
 def _without_model(what: str, model: str = "") -> str:
     """Return what a requirement about another model lacks: the models, or the earlier result."""
-    frames = Either(", or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)")
     result = Either("require(..., last=frame)", "--last FILE")
-    msg = f"{what} needs a column of models: {bind(model=repr('model'))}{frames}"
+    msg = f"{what} needs a column of models: {bind(model=repr('model'))}{A_FRAME_EACH}"
     return msg + f"; or an earlier result: {result}" * (model in EARLIER)

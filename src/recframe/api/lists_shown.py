@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -14,9 +15,8 @@ from recframe.audit.report import tell
 from recframe.charts.long_format import check_of_users
 from recframe.errors import ColumnError, RecframeError, shown
 from recframe.evaluation.evaluation import one_of_each
+from recframe.evaluation.required_columns import Convention
 from recframe.evaluation.segments import keys_of, numbered
-from recframe.frames.collecting import Collect
-from recframe.frames.hints import A_FRAME_EACH, bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.kind import Seen as WhatIsTold
 from recframe.frames.segments import Segment
@@ -43,7 +43,7 @@ def shown_lists(
     one, number = _checked(metric, k, n)
     context = rec._context  # noqa: SLF001  the methods of this class are those of a Rec
     user = context.names["user"]
-    inputs, values = values_of_users(rec, one, argument_errors.names(by))
+    inputs, convention, values = values_of_users(rec, one, argument_errors.names(by))
     keys = keys_of(inputs, [one])
     segments = [key for key in keys if key != "user"]
     lower_is_better = one.direction == "lower"
@@ -54,7 +54,6 @@ def shown_lists(
     values = ordered.filter(pl.col(PLACE) <= number).cache()
     # The segments are the users' alone: a list is shown whole, and compared with all of the truth.
     models = values.select("model") if inputs.model else None
-    convention = under_profile.asked(inputs.context, [one])[0]
     plain = replace(inputs, segments=(), context=convention.context, models=models)
     names = {key: keys[key] for key in segments}
     shown_items = _columns_of_items(plain, {*names.values()})
@@ -103,8 +102,7 @@ def _check_names(names: Sequence[str]) -> None:
 
 def lists_of(rec: Any, metric: Metric[...], users: pl.Series) -> pl.DataFrame:
     """Return the lists of some users, and what is relevant to them, under the names of roles."""
-    inputs, _ = values_of_users(rec, metric)
-    convention = under_profile.asked(inputs.context, [metric])[0]
+    inputs, convention, _ = values_of_users(rec, metric)
     plain = replace(inputs, segments=(), context=convention.context)
     rows: pl.DataFrame = rec._kind.run(rows_of_lists(plain, metric, users.to_frame("user").lazy()))  # noqa: SLF001
     return rows
@@ -112,22 +110,19 @@ def lists_of(rec: Any, metric: Metric[...], users: pl.Series) -> pl.DataFrame:
 
 def values_of_users(
     rec: Any, metric: Metric[...], by: Sequence[Any] = ()
-) -> tuple[Inputs, pl.LazyFrame]:
-    """Return the frames by user, and each user's value, in `value` beside the keys; without those who have none."""
+) -> tuple[Inputs, Convention, pl.LazyFrame]:
+    """Return the frames by user, the metric's convention, and in `value` beside the keys the values that users have."""
     inputs = rec._inputs([*by, rec._context.names["user"]], [metric])  # noqa: SLF001
-    values = rec._evaluated(inputs, under_profile.asked(inputs.context, [metric]))  # noqa: SLF001
+    (convention,) = under_profile.asked(inputs.context, [metric])
+    values = rec._evaluated(inputs, [convention])  # noqa: SLF001
     keys = [*keys_of(inputs, [metric])]
     named = numbered(values, keys).select(*keys, pl.col(str(metric)).alias("value"))
-    return inputs, named.drop_nulls("value")
+    return inputs, convention, named.drop_nulls("value")
 
 
 def warned_of_truth(inputs: Inputs) -> WhatIsTold:
     """Return a callback that warns about the truth, for results that are no tables of metrics."""
-
-    def told(result: pl.DataFrame, run: Collect) -> None:
-        tell(one_of_each(under_profile.at_home(inputs)), [], result, run)
-
-    return told
+    return partial(tell, one_of_each(under_profile.at_home(inputs)), [])
 
 
 def rows_of_lists(inputs: Inputs, metric: Metric[...], users: pl.LazyFrame) -> pl.LazyFrame:
@@ -167,10 +162,3 @@ def joined_on(rows: pl.LazyFrame, others: pl.LazyFrame, on: list[str]) -> pl.Laz
     dtypes = rows.collect_schema()
     keys = [pl.col(key).cast(dtypes[key], strict=False) for key in on]
     return rows.join(others.with_columns(keys), on=on, how="left", nulls_equal=True)
-
-
-def check_models(rec: Any, call: str) -> None:
-    """Say that a call is of several models, where no column of them is bound."""
-    if rec._context.model is None:  # noqa: SLF001  the methods of this room are those of a Rec
-        msg = f"{call} holds models against one another: {bind(model=repr('model'))}{A_FRAME_EACH}"
-        raise RecframeError(msg)

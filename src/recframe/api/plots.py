@@ -14,7 +14,6 @@ from recframe.charts.comparison_charts import PlotsOfTwo
 from recframe.charts.list_charts import PlotsOfLists
 from recframe.charts.themes import Look, ThemeName
 from recframe.charts.value_charts import PlotsOfValues
-from recframe.errors import suggestion
 from recframe.frames.dtypes import text_of
 from recframe.metrics.language.definition import Metric
 
@@ -111,9 +110,7 @@ class Plot(PlotsOfValues, PlotsOfTwo, PlotsOfLists):
 
         def __getattr__(self, name: str) -> Any:
             """Say which chart has the closest name."""
-            if name.startswith("_"):
-                raise AttributeError(name)
-            msg = f"rec.plot has no chart {name!r}{suggestion(name, CHARTS) or '; it has ' + ', '.join(CHARTS)}"
+            msg = argument_errors.none_of("rec.plot has no chart", name, CHARTS)
             raise AttributeError(msg, name=name, obj=self)
 
 

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
 
 import polars as pl
 
-from recframe.api import argument_errors, long_form, reprs
+from recframe.api import argument_errors, reprs
 from recframe.api.argument_errors import PLAIN, Asked, By, Cutoffs, F, check_call, no_method
 from recframe.api.lists_shown import warned_of_truth
 from recframe.api.methods import Methods
-from recframe.api.request import Request, reads_relevance, tell_of_tidy
+from recframe.api.request import Request, reads_relevance, tell_of_tidy, tidied
 from recframe.api.result_methods import Answers
 from recframe.audit import report as audit
 from recframe.audit.data import Data
@@ -122,8 +122,8 @@ class Rec(Methods[F], Answers[F]):
     _answers: Callable[[Kind], Kind] | None = None
     """Function that wraps the frame's kind, so that results have another one."""
 
-    _in_buckets: ClassVar[Callable[..., Any]]
-    """Function that makes a Rec whose calls run in buckets of users."""
+    _in_buckets: ClassVar[type[Rec[Any]]]
+    """Class of a Rec whose calls run in buckets of users."""
 
     def __init__(self, frame: F) -> None:
         # NOTE: every `df.rec` makes one, and `hasattr` swallows an AttributeError raised here. So it stores the frame and
@@ -264,7 +264,7 @@ class Rec(Methods[F], Answers[F]):
         found = registry.asked(metrics, k)
         request = Request.of(self, self._inputs(by, found), found)
         plan = request.with_support() if support else request.evaluated(SUPPORT if tidy else ())
-        plan = long_form.tidy(plan, request.inputs, found) if tidy else plan
+        plan = tidied(plan, request.inputs, found) if tidy else plan
         told = partial(
             tell_of_tidy if tidy else audit.tell, evaluation.one_of_each(request.home), found
         )
@@ -413,10 +413,12 @@ class Rec(Methods[F], Answers[F]):
         return kind if self._answers is None else self._answers(kind)
 
     def _with(self, context: Context) -> Rec[F]:
-        if context.memory is not None:
-            divided: Rec[F] = self._in_buckets(self._frame, context, self._answers)
-            return divided
-        bound = Rec(self._frame)
+        engine = kind_for(self._frame).engine
+        if context.memory is not None and engine is not None:
+            msg = f"memory= is for frames of this process; {engine.name} has settings of its own, so leave it out"
+            raise RecframeError(msg)
+        is_divided = context.memory is not None or engine is not None
+        bound: Rec[F] = (self._in_buckets if is_divided else Rec)(self._frame)
         bound._context, bound._answers = context, self._answers
         return bound
 

@@ -20,15 +20,16 @@ from recframe.evaluation import evaluation
 from recframe.evaluation.evaluation import one_of_each
 from recframe.evaluation.plan import Made, Run, planned
 from recframe.evaluation.required_columns import Convention, is_of_segment, needs_of
-from recframe.evaluation.segments import SPREAD, SUPPORT, keys_of, name_beside, support_of
+from recframe.evaluation.segments import SUPPORT, keys_of, n_keys, numbered, support_of
 from recframe.evaluation.trainings import TRAINING
 from recframe.evaluation.user_values import WITH_LIST
 from recframe.frames.collecting import Collect, stream
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import A_FRAME_EACH, Given, bind
 from recframe.frames.inputs import Inputs
-from recframe.frames.kinds.kind import Kind, chosen
+from recframe.frames.kinds.kind import Kind
 from recframe.frames.options import Context
+from recframe.frames.rows.joins import AS_EVER
 from recframe.frames.segments import Segment
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 
 FEW_ROWS = 100_000
 """Most rows for which plans are cached; above, a plan with precomputed lists takes half the time."""
+TIDY = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "n": pl.Int64}
+"""The columns of a tidy result after those of `by`."""
 Checks = Callable[[Inputs], Sequence[pl.LazyFrame]]
 """Type of functions that give frames which fail where users stand in several segments."""
 
@@ -82,23 +85,20 @@ class Request:
         """The metrics with all their parameters, one for each column."""
         return [one.metric for one in self.stated]
 
-    def evaluated(self, beside: Sequence[str]) -> pl.LazyFrame:
-        """Return the metrics by segment, with the columns that stand beside each.
+    def check_models(self) -> None:
+        """Say that there are no models to compare, where no column of them is bound."""
+        if not self.inputs.model:
+            column = bind(model=repr("model"))
+            msg = f"there is nothing to compare without a column of models: {column}{A_FRAME_EACH}"
+            raise RecframeError(msg)
 
-        Of rows that are seen once the sums have the spread too, which an interval may be made of later.
-        """
-        run = self.run
-        made_with = SPREAD if run.in_one_round else tuple(beside)
+    def evaluated(self, beside: Sequence[str]) -> pl.LazyFrame:
+        """Return the metrics by segment, with the columns that stand beside each."""
 
         def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
-            return evaluation.evaluate(inputs, self.stated, run, made_with)
+            return evaluation.evaluate(inputs, self.stated, run, tuple(beside))
 
-        plan = planned(self.home, self.stated, run, made, *made_with)
-        if not run.in_one_round:
-            return plan
-        others = [part for part in SPREAD if part not in beside]
-        spread = {name_beside(part, metric) for metric in self.metrics for part in others}
-        return chosen(plan, [name for name in plan.collect_schema() if name not in spread])
+        return planned(self.home, self.stated, self.run, made, *beside)
 
     def with_support(self) -> pl.LazyFrame:
         """Return the metrics with their support, and of models the number of users who count and have a list."""
@@ -181,10 +181,7 @@ class Question(Request):
 
     def pairs(self, baseline: object) -> Pairing:
         """Return the pairs of models, or say why there are none."""
-        if not self.inputs.model:
-            column = bind(model=repr("model"))
-            msg = f"there is nothing to compare without a column of models: {column}{A_FRAME_EACH}"
-            raise RecframeError(msg)
+        self.check_models()
         check_pairs(self.metrics)
         self.check_trainings()
         return self.pairing(baseline)
@@ -378,6 +375,31 @@ def check_pairs(metrics: Sequence[Metric[...]]) -> None:
         if is_of_segment(metric) and (reason := reason_without(metric)):
             msg = f"{metric} cannot be compared, since {reason}; evaluate() has its values"
             raise RecframeError(msg)
+
+
+def tidied(values: pl.LazyFrame, inputs: Inputs, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
+    """Return a result with support as one row for each segment and metric, in the order of both.
+
+    NOTE: lists of one struct for each metric, since a concatenation would read the plan once for each.
+    """
+    n = n_keys(inputs)
+    names, keys = values.collect_schema().names()[:n], [f"key {place}" for place in range(n)]
+    check_names(dict(zip(keys, names, strict=True)), TIDY)
+    rows = pl.concat_list([_tidy_row(metric) for metric in metrics]).alias("rows")
+    long = numbered(values, keys).select(*keys, rows).explode("rows", **AS_EVER)
+    named = (pl.col(key).alias(name) for key, name in zip(keys, names, strict=True))
+    return long.unnest("rows").select(*named, *TIDY)
+
+
+def _tidy_row(metric: Metric[...]) -> pl.Expr:
+    """Return a metric's columns as one struct."""
+    values = {
+        "metric": pl.lit(str(replace(metric, k=None))),
+        "k": pl.lit(metric.k),
+        "value": pl.col(str(metric)),
+        "n": pl.col(support_of(metric)),
+    }
+    return pl.struct(values[name].cast(dtype).alias(name) for name, dtype in TIDY.items())
 
 
 def tell_of_tidy(

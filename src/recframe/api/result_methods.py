@@ -14,9 +14,9 @@ from recframe.api.comparison_methods import Compared
 from recframe.api.gates import Gates
 from recframe.api.history_methods import Tracked
 from recframe.api.lists_shown import lists_of, shown_lists
-from recframe.api.log_methods import OfLogs
 from recframe.api.plots import Plot
 from recframe.api.request import question, sentences
+from recframe.api.splits import OfLogs
 from recframe.api.uncertain import Uncertain
 from recframe.errors import RecframeError
 from recframe.evaluation.required_columns import is_of_segment

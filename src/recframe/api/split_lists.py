@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.api.baseline_arguments import like_the_log
+from recframe.api.fold_runs import like_the_log
 from recframe.errors import CallError, ColumnError, RecframeError, dtype_shown, fails_if
 from recframe.frames.collecting import ask
 from recframe.frames.kinds.kind import in_memory

@@ -1,4 +1,4 @@
-"""Class `Splits`, the rules of `rec.split`."""
+"""Methods of `rec` on a log: the rules of `rec.split`, and `rec.core`."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from recframe.errors import (
     RecframeError,
     dtype_shown,
     shown,
-    suggestion,
     warn,
 )
 from recframe.frames.options import plain_number
 from recframe.splits import rules, times
 from recframe.splits.hashing import check_ids
 from recframe.splits.labels import CHOICES, Cold, Filters, Seen, Target, labelled
-from recframe.splits.log import PAIR, Log, log_of
+from recframe.splits.log import PAIR, Log, core_of, log_of
 from recframe.splits.rules import FoldInOrder, Per, Rule
 from recframe.statistics import options
 
@@ -367,13 +366,11 @@ class Splits(Generic[F]):
         check_ids(log.schema, {role: log.names[role] for role in PAIR})
         n_folds = 1 if folds is None else options.whole("folds", folds, 1)
         of_users = 1.0 if at is not None else _share("by_user", share, folds)
-        number = plain_number(fold_in)
-        if number is None or not (0 < number < 1 or (isinstance(number, int) and number >= 1)):
-            msg = (
-                f"fold_in={shown(fold_in)}: write a share of a user's events between 0 and 1, or a whole number of them from "
-                "1 up"
-            )
-            raise RecframeError(msg)
+        number: float
+        if isinstance(plain_number(fold_in), int):
+            number = options.whole("fold_in", fold_in, 1)
+        else:
+            number = options.share("fold_in", fold_in, "0.8")
         rule = rules.by_user(of_users, point, n_folds, number, by, seed)
         return self._split(log, rule, common)
 
@@ -398,9 +395,7 @@ class Splits(Generic[F]):
 
         def __getattr__(self, name: str) -> Any:
             """Say which rule has the closest name."""
-            if name.startswith("_"):
-                raise AttributeError(name)
-            msg = f"rec.split has no rule {name!r}{suggestion(name, RULES) or '; it has ' + ', '.join(RULES)}"
+            msg = argument_errors.none_of("rec.split has no rule", name, RULES)
             raise AttributeError(msg, name=name, obj=self)
 
 
@@ -444,3 +439,60 @@ def _share(call: str, share: object, folds: int | None) -> float:
         msg = f"{found}; write a share up to {1 / n_folds:.4g}, or fewer folds"
         raise RecframeError(msg)
     return number
+
+
+class OfLogs(Generic[F]):
+    """Methods of a frame of interactions."""
+
+    @property
+    def split(self) -> Splits[F]:
+        """Rules that split a log into train and truth: `log.rec(time="bought_at").split.by_time(last="7d")`.
+
+        `split.by_time` and `split.rolling` go by the time line, `split.last_per_user` by each user's last rows, `split.random`
+        by chance and `split.by_user` by users. Each returns a `Split`: labels, train, truth, folds, audit and baselines.
+
+        >>> import polars as pl, recframe
+        >>> log = pl.DataFrame({"user": [1, 1, 2], "item": [10, 11, 10], "day": [1, 2, 3]})
+        >>> log.rec(time="day").split.by_time(last=1).truth["user"].to_list()
+        [2]
+        """
+        return Splits(self)
+
+    @argument_errors.understood
+    def core(
+        self,
+        users: int = 5,
+        items: int = 5,
+        *,
+        rounds: int | None = None,
+        after_split: bool = False,
+    ) -> F:
+        """Return the rows of a log whose user has at least `users` rows and whose item has at least `items`.
+
+        A round leaves out users of fewer rows, then items of fewer of the rows that are left. Rounds go on until all that are
+        left have enough, the k-core; `rounds` says how many there are instead. Rows without a user or an item are left out, the
+        others keep their order and columns. The frame is of the kind of the log. A LazyFrame stays lazy with `rounds`; without,
+        its counts of (user, item) are collected at the call.
+
+        Of a whole log it warns, since it counts rows that are the future of a split: write `split.by_time(..., min_train=5)`,
+        or after the split `split.train.rec().core(after_split=True)`, which does not warn; with several folds for each of
+        `split.folds`.
+
+        Raises a ColumnError for a missing column, and a RecframeError for a number below 1.
+
+        >>> import polars as pl, recframe
+        >>> train = pl.DataFrame({"user": [1, 1, 2, 2, 3], "item": [10, 11, 10, 11, 10]})
+        >>> train.rec().core(users=2, items=2, after_split=True)["user"].to_list()
+        [1, 1, 2, 2]
+        """
+        least = {"user": options.whole("users", users, 1), "item": options.whole("items", items, 1)}
+        n_rounds = None if rounds is None else options.whole("rounds", rounds, 1)
+        rec: Any = self
+        log = log_of(rec._frame, rec._context)  # noqa: SLF001  the methods of this class are those of a Rec
+        if not after_split:
+            warn(
+                "core() of a whole log counts rows that a split puts into truth, so that train knows the future; write "
+                "split.by_time(..., min_train=5), or split.train.rec().core(after_split=True) after the split"
+            )
+        result: F = log.kind.give_held(core_of(log, least, n_rounds), {})
+        return result

@@ -4,9 +4,7 @@ It is made of the schemas of its frames, whose rows are filled in when it runs. 
 what an engine runs over each bucket of users, what an accumulator adds batches to, and what a bound on memory runs over each
 scan:
 
-    for step in plan.steps:
-        plan.take(step, step.added([plan.part(rows_of_some_users, step) for ...]))
-    plan.finish()
+    plan.run(lambda step: step.added([plan.part(rows_of_some_users, step) for ...]))
 """
 
 from __future__ import annotations
@@ -43,14 +41,12 @@ class Run:
     """Function that collects precomputed plans of a large eager frame; results do not change."""
     adds: Adds | None = None
     """Function that adds up sums over some users to those of all."""
-    in_one_round: bool = False
-    """Whether the rows are seen once, so that no sums of contributions are made, which read those of all lists first."""
 
     @classmethod
     def of(cls, kind: Kind) -> Run:
         """Return the execution of a frame's plans."""
         adds = None if kind.all_users is None else kind.all_users.adds
-        return cls(kind.asks, adds, in_one_round=kind.in_one_round)
+        return cls(kind.asks, adds)
 
     @property
     def is_divided(self) -> bool:
@@ -144,15 +140,12 @@ class Plan:
         *,
         whole: Mapping[str, pl.LazyFrame] | None = None,
         keeps_users: bool = False,
-        in_one_round: bool = False,
     ) -> None:
         self.sums: list[Sums] = []
         self.columns: dict[str, tuple[str, ...]] = dict.fromkeys(schemas, ())
         """The columns that the call takes of each frame, some of them several times."""
         self.keeps_users = keeps_users
         """Whether the result has rows of users, of whom each part gives its own."""
-        self.in_one_round = in_one_round
-        """Whether rows of users are seen once, so that what looks at them again after their sums is left out."""
         self._filled: dict[str, pl.DataFrame] = {}
         self._of_all: dict[Hashable, pl.LazyFrame] = {}
         self._has_all_users = whole is not None
@@ -256,6 +249,20 @@ class Plan:
         """Fill in the sums of a step over all users."""
         self.fill({sums_at(place): one for place, one in zip(step.places, sums, strict=True)})
 
+    @property
+    def filled(self) -> Frames:
+        """The rows that are filled in."""
+        return {**self._filled}
+
+    def run(self, sums: Callable[[Step], Sequence[Any]]) -> Any:
+        """Return the result, of the sums of each step over all users, or of rows of users as the last step has them."""
+        for step in self.steps:
+            found = sums(step)
+            if not step.places:
+                return found[0]
+            self.take(step, found)
+        return self.finish()
+
     def finish(self) -> pl.DataFrame:
         """Return the result, of what is filled in."""
         return run_by_size(self.result, max(map(len, self._filled.values()), default=0))
@@ -287,7 +294,6 @@ class RowsOfSomeUsers(LazyPolars):
     def __init__(self, frame: Part) -> None:
         super().__init__(frame.rows)
         self.part, self.all_users = frame, frame.plan
-        self.in_one_round = frame.plan.in_one_round
         self.index_names = () if frame.like is None else frame.like.index_names
 
     def labels(self) -> list[str]:

@@ -56,17 +56,10 @@ class Sample:
         return replace(inputs, segments=left, units=())
 
     def of(self, *, sets: bool) -> Sample:
-        """Return the sample of metrics that have values of users, or of those that whole segments have.
-
-        Of rows that are seen in one round no metric is set apart, since the sums are those of `evaluate`.
-        """
-        names = {
-            str(one.metric)
-            for one in self.conventions
-            if (is_of_segment(one.metric) and not self.run.in_one_round) is sets
-        }
-        kept = [one for one in self.conventions if str(one.metric) in names]
-        places = {at: one for at, one in self.places.items() if str(one) in names}
+        """Return the sample of metrics that have values of users, or of those that whole segments have."""
+        apart = {str(one.metric) for one in self.conventions if is_of_segment(one.metric)}
+        kept = [one for one in self.conventions if (str(one.metric) in apart) is sets]
+        places = {at: one for at, one in self.places.items() if (str(one) in apart) is sets}
         return replace(self, conventions=kept, places=places)
 
 

@@ -12,20 +12,9 @@ from typing import Any
 import polars as pl
 
 from recframe.errors import RecframeError, fails_whole_if, shown_in_plan, worded
-from recframe.evaluation import evaluation
 from recframe.evaluation.contributions import Contributions, contributions
 from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import Convention, is_of_segment, is_share
-from recframe.evaluation.segments import (
-    SPREAD,
-    SQUARE,
-    TOTAL,
-    ZERO,
-    N,
-    keys_of,
-    name_beside,
-    numbered,
-)
 from recframe.evaluation.user_values import bounded_names
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import bind
@@ -295,14 +284,7 @@ def cells(
     places: Mapping[int, Metric[...]],
     pairing: Pairing | None,
 ) -> tuple[pl.LazyFrame, list[str]]:
-    """Return one row for each segment (model, baseline) and metric with `PROPERTIES` and `PARTS`, and the keys.
-
-    Of rows that are seen once they are made of the plan of `evaluate`, whose sums an interval may be asked of later.
-    """
-    if run.in_one_round:
-        keys = [*keys_of(inputs, [one.metric for one in conventions])]
-        wide = numbered(evaluation.evaluate(inputs, conventions, run, SPREAD), keys)
-        return in_long_form(wide, keys, [_of_evaluate(*one) for one in places.items()]), keys
+    """Return one row for each segment (model, baseline) and metric with `PROPERTIES` and `PARTS`, and the keys."""
     plans, keys = [], []
     for parts in contributions(inputs, conventions, run):
         each = [Summands(part, pairing) for part in parts]
@@ -323,17 +305,6 @@ def cells(
     return found.with_columns(pl.col(*PARTS).fill_null(0)).select(*keys, *PROPERTIES, *PARTS), keys
 
 
-def _of_evaluate(place: int, metric: Metric[...]) -> dict[str, pl.Expr]:
-    """Return the columns of a metric in long form, from the sums that `evaluate` has beside its values."""
-    sums = {part: pl.lit(0, dtype) for part, dtype in PARTS.items()}
-    for part, name in {"n": N, "d": TOTAL, "dd": SQUARE, "ties": ZERO}.items():
-        sums[part] = pl.col(name_beside(name, metric))
-    # of a set metric the value alone is known
-    sums["d"] = pl.coalesce(sums["d"], pl.col(str(metric)) * sums["n"])
-    typed = {part: one.fill_null(0).cast(PARTS[part]) for part, one in sums.items()}
-    return properties_of(place, metric) | typed
-
-
 def over_units(
     cells: pl.LazyFrame, keys: Sequence[str] = (), cluster: str | None = None
 ) -> pl.LazyFrame:
@@ -348,7 +319,7 @@ def over_units(
     differ = n - pl.col("ties")
     of_user: dict[str, Any] = {"aa": "aa", "ad": "ad", "dd": "dd", "an": "a", "dn": "d", "nn": n}
     if cluster is None:
-        # of a set metric that is seen once no user has a value
+        # of a set metric no user has a value
         units = pl.when("of_each").then(n)
         of_user |= {"units": units, "effective": units, "differ": differ, "squares": "dd"}
         return cells.with_columns(**of_user)

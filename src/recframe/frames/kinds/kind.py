@@ -132,8 +132,6 @@ class Kind:
     """Engine of a remote frame, whose calls run bucket by bucket; None if local."""
     all_users: AllUsers | None = None
     """Sums of all users, where a plan has rows of some; None where it has those of all."""
-    in_one_round = False
-    """Whether rows of users are seen once, so that what reads their sums to look at them again is left out."""
 
     def __init__(self, frame: Any) -> None:
         self.frame = frame
