@@ -154,6 +154,8 @@ def lookup(table: pl.DataFrame, key: str, dtype: pl.DataType) -> Lookup | None:
     ends = ends_of(table[key])
     if ends is None or ends[1] - ends[0] > SPARE * table.height + FEW_KEYS:
         return None
+    if ends[1] - ends[0] + 1 == table.height:
+        return Lookup(key, ends[0], table.sort(key))
     # from 0, since the number behind the highest key may be more than Int64 holds
     places = pl.int_range(ends[1] - ends[0] + 1, dtype=pl.Int64, eager=True) + ends[0]
     rows, own = places.alias(key).to_frame(), table.with_columns(pl.col(key).cast(pl.Int64))
