@@ -151,10 +151,12 @@ def lookup(table: pl.DataFrame, key: str, dtype: pl.DataType) -> Lookup | None:
     """
     if dtype not in SMALL_INTEGERS:
         return None
-    ends = ends_of(table[key])
-    if ends is None or ends[1] - ends[0] > SPARE * table.height + FEW_KEYS:
+    lowest, highest = ends_of(table[key]) or (None, None)
+    if lowest is None or highest is None or highest - lowest > SPARE * table.height + FEW_KEYS:
         return None
+    if highest - lowest + 1 == table.height:
+        return Lookup(key, lowest, table.sort(key))
     # from 0, since the number behind the highest key may be more than Int64 holds
-    places = pl.int_range(ends[1] - ends[0] + 1, dtype=pl.Int64, eager=True) + ends[0]
+    places = pl.int_range(highest - lowest + 1, dtype=pl.Int64, eager=True) + lowest
     rows, own = places.alias(key).to_frame(), table.with_columns(pl.col(key).cast(pl.Int64))
-    return Lookup(key, ends[0], rows.join(own, on=key, how="left", maintain_order="left"))
+    return Lookup(key, lowest, rows.join(own, on=key, how="left", maintain_order="left"))

@@ -104,8 +104,8 @@ def with_hash(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
 
 def ranges_in_one_number(rows: pl.DataFrame, keys: Sequence[str]) -> list[int] | None:
     """Return how many numbers from 0 on the keys take up; None where they do not fit into one number."""
-    each = [ends_of(rows[key]) for key in keys]
-    ranges = [ends[1] + 1 for ends in each if ends is not None and ends[0] >= 0]
+    each = filter(None, [ends_of(rows[key]) for key in keys])
+    ranges = [highest + 1 for lowest, highest in each if lowest >= 0]
     return ranges if len(ranges) == len(keys) and math.prod(ranges) < 2**63 else None
 
 

@@ -57,9 +57,10 @@ def distinct_ids(ids: pl.Series) -> pl.Series:
     if ends is None or ends[1] - ends[0] >= MARKS * len(ids):
         return stream(ids.to_frame().lazy().unique()).to_series()
     # the places of negative numbers are beyond what their own dtype may hold
-    place = pl.first().cast(pl.Int64) - ends[0]
-    places = marks(ids.to_frame(), place, ends[1] - ends[0] + 1).arg_true()
-    distinct: pl.Series = (places.cast(pl.Int64) + ends[0]).cast(ids.dtype)
+    lowest, highest = ends
+    place = pl.first().cast(pl.Int64) - lowest
+    places = marks(ids.to_frame(), place, highest - lowest + 1).arg_true()
+    distinct: pl.Series = (places.cast(pl.Int64) + lowest).cast(ids.dtype)
     return distinct.alias(ids.name)
 
 
@@ -101,12 +102,13 @@ def a_row_of_each(ids: pl.Series, most: int) -> pl.Series | None:
     ends = ends_of(ids) if _SCATTERS else None
     if ends is None or ends[1] - ends[0] >= most:
         return None
-    found = pl.Series([None], dtype=pl.UInt32).new_from_index(0, ends[1] - ends[0] + 1)
+    lowest, highest = ends
+    found = pl.Series([None], dtype=pl.UInt32).new_from_index(0, highest - lowest + 1)
     for start in range(0, len(ids), _SLICE):
         part = ids.slice(start, _SLICE)
         rows = pl.int_range(start, start + len(part), dtype=pl.UInt32, eager=True)
         # the places of negative ids are beyond what their own dtype may hold
-        found.scatter(part.cast(pl.Int64) - ends[0] if ends[0] else part, rows)
+        found.scatter(part.cast(pl.Int64) - lowest if lowest else part, rows)
         if not found.null_count():  # whoever comes later came before
             break
     return found
