@@ -102,7 +102,9 @@ def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
         checks.append(source.select(check=fails_whole_if(highest == inf, INFINITE_RELEVANCE)))
     if looks or is_checked:
         of_lists, rows = inputs.inside("lists"), inputs.counted("recommendations")
-        checks += [_two_values(rows, one) for one in inputs.segments if one.inside in of_lists]
+        for segment in inputs.segments:
+            if segment.inside in of_lists:
+                checks.append(_two_values(rows, segment))
     return checks
 
 
