@@ -1,4 +1,4 @@
-"""The judged frame: relevant rows, hits, rows of the lists, and the users that count."""
+"""The judged frame: relevant rows, hits, listed rows and users."""
 
 from __future__ import annotations
 
