@@ -51,7 +51,8 @@ def _in_fold(inputs: Inputs, number: int, run: Run) -> Inputs:
     cut: dict[str, Any] = {}
     for name in CUT:
         frame = getattr(inputs, name)
-        if not isinstance(frame, str | None) and FOLD in frame.collect_schema():
+        is_given = frame is not None and not isinstance(frame, str)
+        if is_given and FOLD in frame.collect_schema():
             cut[name] = frame.filter(pl.col(FOLD) == fold).drop(FOLD)
     if run.ask is not None:
         collected = run.ask([*cut.values()])
