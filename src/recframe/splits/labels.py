@@ -33,18 +33,17 @@ class Filters:
     min_train: int = 0
     min_relevance: float | None = None
 
-    def reasons(self, log: Log, rows: pl.LazyFrame) -> pl.LazyFrame | None:
-        """Return the numbers of rows of truth that a filter leaves out, and `why`: the first reason that holds.
+    def judged(self, log: Log, rows: pl.LazyFrame) -> pl.LazyFrame | None:
+        """Return the rows of truth with the part that is left of it: the first reason that holds; None without filters.
 
         Reasons are looked for among the rows of truth alone, which are few.
         """
         if self == Filters():
             return None
-        truth = log.held(rows.filter(is_in("truth")))
         cases: dict[Part, pl.Expr] = {}
         if self.target != "all":
             end = pl.Expr.first if self.target == "first" else pl.Expr.last
-            order = ["time", *by_item(truth.collect_schema())]
+            order = ["time", *by_item(log.schema)]
             cases["not_target"] = pl.any_horizontal(
                 pl.col(name).ne_missing(end(pl.col(name).sort_by(order)).over("user"))
                 for name in ("time", "item")
@@ -52,17 +51,17 @@ class Filters:
         if self.min_relevance is not None:
             is_relevant = pl.col("relevance") >= self.min_relevance
             cases["not_relevant"] = ~is_relevant.fill_null(value=False)
-        least = max(self.min_train, int(self.cold in {"drop", "drop_users"}))
         if self.seen == "drop":
             cases["seen"] = pl.col("pair_history") > 0
-        if least:
+        if least := max(self.min_train, int(self.cold in {"drop", "drop_users"})):
             cases["cold_user"] = pl.col("user_history") < least
         if self.cold in {"drop", "drop_items"}:
             cases["cold_item"] = pl.col("item_history") == 0
+        truth = log.held(rows.filter(is_in("truth")))
         read = {name for case in cases.values() for name in case.meta.root_names()}
-        judged = with_histories(truth, rows, [name for name in HISTORIES if name in read])
-        reasons = judged.select(ROW, why=label(cases, "truth"))
-        return log.held(reasons.filter(pl.col("why") != "truth"))
+        histories = with_histories(truth, rows, [name for name in HISTORIES if name in read])
+        names = rows.drop("part").collect_schema()
+        return log.held(histories.select(*names, part=label(cases, "truth")))
 
 
 HISTORIES: Mapping[str, tuple[Sequence[str], Sequence[Part]]] = {
@@ -99,24 +98,22 @@ class Fold:
     number: int
     by_rule: pl.LazyFrame
     """The columns of `Log.rows`, and `part` by the rule alone."""
-    reasons: pl.LazyFrame | None
-    """The numbers of rows that are no truth by a filter, and `why`."""
+    judged: pl.LazyFrame | None
+    """The rows of truth by the rule, with the part that filters leave; None without filters."""
 
     @cached_property
     def rows(self) -> pl.LazyFrame:
-        """The columns of `Log.rows`, and `part`."""
-        if self.reasons is None:
+        """The columns of `Log.rows`, and `part`, in the order of the log."""
+        if self.judged is None:
             return self.by_rule
         names = self.by_rule.drop("part").collect_schema()
-        rows = joined(self.by_rule, self.reasons, [ROW], in_order=True)
-        return self.log.held(rows.select(*names, part=pl.coalesce("why", "part")))
+        rows = joined(self.by_rule, self.judged.select(ROW, left="part"), [ROW], in_order=True)
+        return self.log.held(rows.select(*names, part=pl.coalesce("left", "part")))
 
     def in_parts(self, *parts: Part) -> pl.LazyFrame:
-        """Return the rows of train, fold_in or truth, of which filters change the truth alone."""
-        rows = self.by_rule.filter(is_in(*parts))
-        if self.reasons is None or "truth" not in parts:
-            return rows
-        return rows.join(self.reasons, on=ROW, how="anti", maintain_order="left")
+        """Return the rows of truth, or of train and fold_in, of which filters change none."""
+        judged = self.judged if parts == ("truth",) else None
+        return (self.by_rule if judged is None else judged).filter(is_in(*parts))
 
     @property
     def known(self) -> pl.LazyFrame:
@@ -202,7 +199,7 @@ def labelled(log: Log, rule: Rule, filters: Filters) -> Labels:
     if rule.share is not None and not log.is_lazy:
         _warn_of_share(rule, ask([facts.select(pl.col("share").mean())])[0].item())
     folds = [
-        Fold(log, rule, number, rows, filters.reasons(log, rows))
+        Fold(log, rule, number, rows, filters.judged(log, rows))
         for number, rows in enumerate(by_rule)
     ]
     return Labels(log, rule, filters, folds, log.held(_check(rule, facts)))
