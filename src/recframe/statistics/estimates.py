@@ -23,7 +23,7 @@ NO_SPREAD = 1e-13
 
 
 class Sums:
-    """Sums of rows of sums, or arrays in their place: numbers with NaN for null, and flags."""
+    """Rows of sums of a result; their columns are arrays: numbers, NaN for null, and flags."""
 
     def __init__(self, rows: pl.DataFrame, **arrays: Any) -> None:
         vars(self).update(arrays, rows=rows)

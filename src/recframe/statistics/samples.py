@@ -98,8 +98,13 @@ def _with_trainings(sums: pl.LazyFrame, sample: Sample, pairing: Pairing | None)
     each = values_of_trainings(whole, sample.conventions, sample.run)
     wide = trainings.spread(each, whole, [*names.values()])
     keys = [name for name in wide.collect_schema() if not name.startswith(OF_TRAININGS)]
+    n, variance = OF_TRAININGS
     rows = [
-        {PLACE: pl.lit(at, pl.Int64), **{part: pl.col(f"{part} {one}") for part in OF_TRAININGS}}
+        {
+            PLACE: pl.lit(at, pl.Int64),
+            n: pl.col(f"{n} {one}"),
+            variance: pl.col(f"{variance} {one}"),
+        }
         for at, one in sample.places.items()
     ]
     long = in_long_form(wide, keys, rows)
