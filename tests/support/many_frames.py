@@ -14,7 +14,7 @@ from frame_kinds import Kind
 from recframe.engines.engine_frames import OfTables
 from recframe.engines.sent_rows import adding, sent_sums, sums_of
 from recframe.frames.kinds import kind
-from recframe.frames.kinds.engine import Added, Frames, Routed, Summing
+from recframe.frames.kinds.engine import Added, NamedRows, Routed, Summing
 from recframe.frames.kinds.pyarrow_frames import in_plain_types, table_of, without_rows
 
 N_BUCKETS = 4
@@ -67,7 +67,7 @@ class InProcess(OfTables):
         self,
         frame: ManyFrame,
         routed: Mapping[str, Routed],
-        made: Callable[[Frames], pl.DataFrame],
+        made: Callable[[NamedRows], pl.DataFrame],
         schema: pl.Schema,
     ) -> ManyFrame:
         del frame

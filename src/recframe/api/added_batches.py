@@ -25,7 +25,7 @@ from recframe.errors import (
 from recframe.evaluation.plan import WHOLE, Step, Sums
 from recframe.frames.collecting import stream
 from recframe.frames.hints import FrameOf, Given
-from recframe.frames.kinds.engine import Frames
+from recframe.frames.kinds.engine import NamedRows
 from recframe.frames.kinds.kind import Kind, chosen, in_memory, is_frame, kind_for
 from recframe.frames.kinds.several_models import held
 from recframe.frames.options import DEFAULTS, SIDES, Context, NamedFrame, is_side
@@ -123,7 +123,7 @@ class Batches:
             found[name] = pl.DataFrame(rows)
         return found
 
-    def ids(self, batch: Frames) -> pl.Series:
+    def ids(self, batch: NamedRows) -> pl.Series:
         """Return the distinct users of a batch, categories as text."""
         each = [_text(rows.get_column(self.users[name])) for name, rows in batch.items()]
         frames = [one.alias("user").to_frame() for one in each]

@@ -18,7 +18,7 @@ from recframe.evaluation.plan import WHOLE, Part, Plan, Step
 from recframe.evaluation.required_columns import LISTED, Convention, needs_of
 from recframe.frames.collecting import stream, stream_all
 from recframe.frames.hints import Given
-from recframe.frames.kinds.engine import Engine, Frames, Routed, columns_of
+from recframe.frames.kinds.engine import Engine, NamedRows, Routed, columns_of
 from recframe.frames.kinds.kind import (
     Kind,
     chosen,
@@ -338,18 +338,18 @@ class Task:
 
     call: Call
     schemas: Mapping[str, pl.Schema]
-    filled: Frames
+    filled: NamedRows
     """Frames that every bucket has in full, and sums of all users."""
     places: tuple[int, ...] = ()
     """Places of the sums; without any the result is made, of which a bucket has the rows of its users."""
     keeps_users: bool = False
 
-    def sums(self, frames: Frames) -> list[pl.DataFrame]:
+    def sums(self, frames: NamedRows) -> list[pl.DataFrame]:
         """Return the sums of a bucket."""
         plan = self._plan()
         return plan.part(frames, plan.step(self.places))
 
-    def rows(self, frames: Frames) -> pl.DataFrame:
+    def rows(self, frames: NamedRows) -> pl.DataFrame:
         """Return a bucket's rows of the result."""
         plan = self._plan()
         return chosen(plan.part(frames, plan.steps[-1])[0], plan.shown.columns)

@@ -17,14 +17,14 @@ from recframe.errors import ColumnError, RecframeError, shown
 from recframe.evaluation.evaluation import one_of_each
 from recframe.evaluation.required_columns import Convention
 from recframe.evaluation.segments import keys_of, numbered
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Frames
 from recframe.frames.kinds.kind import Seen as WhatIsTold
 from recframe.frames.segments import Segment
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
 from recframe.ranking.data_checks import as_frame
-from recframe.ranking.judged import is_relevant_row, judge
+from recframe.ranking.judged_frame import is_relevant_row, judge
 from recframe.statistics import options
 
 PLACE, HIT = "place", "hit"
@@ -81,7 +81,7 @@ def _checked(metric: str | Metric[...], k: int | None, n: object) -> tuple[Metri
     return one, options.whole("n", n, 1)
 
 
-def _columns_of_items(inputs: Inputs, without: Collection[str]) -> list[Segment]:
+def _columns_of_items(inputs: Frames, without: Collection[str]) -> list[Segment]:
     """Return the columns of the items frame except the id and segments of the result."""
     if inputs.items is None:
         return []
@@ -110,7 +110,7 @@ def lists_of(rec: Any, metric: Metric[...], users: pl.Series) -> pl.DataFrame:
 
 def values_of_users(
     rec: Any, metric: Metric[...], by: Sequence[Any] = ()
-) -> tuple[Inputs, Convention, pl.LazyFrame]:
+) -> tuple[Frames, Convention, pl.LazyFrame]:
     """Return the frames by user, the metric's convention, and in `value` beside the keys the values that users have."""
     inputs = rec._inputs([*by, rec._context.names["user"]], [metric])  # noqa: SLF001
     (convention,) = under_profile.asked(inputs.context, [metric])
@@ -120,12 +120,12 @@ def values_of_users(
     return inputs, convention, named.drop_nulls("value")
 
 
-def warned_of_truth(inputs: Inputs) -> WhatIsTold:
+def warned_of_truth(inputs: Frames) -> WhatIsTold:
     """Return a callback that warns about the truth, for results that are no tables of metrics."""
     return partial(tell, one_of_each(under_profile.at_home(inputs)), [])
 
 
-def rows_of_lists(inputs: Inputs, metric: Metric[...], users: pl.LazyFrame) -> pl.LazyFrame:
+def rows_of_lists(inputs: Frames, metric: Metric[...], users: pl.LazyFrame) -> pl.LazyFrame:
     """Return the rows of some users that are listed up to the cut-off or relevant, under the names of their roles.
 
     The users have values, so that the frames have passed their checks. Rows stand in their own order, whatever the universe.
@@ -148,7 +148,7 @@ def rows_of_lists(inputs: Inputs, metric: Metric[...], users: pl.LazyFrame) -> p
 
 
 def with_columns_of_items(
-    rows: pl.LazyFrame, inputs: Inputs, columns: Sequence[Segment]
+    rows: pl.LazyFrame, inputs: Frames, columns: Sequence[Segment]
 ) -> pl.LazyFrame:
     """Return rows with columns of the frame of items."""
     if not columns:

@@ -29,14 +29,14 @@ from recframe.evaluation import evaluation, trainings
 from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import Convention
 from recframe.evaluation.segments import SUPPORT, n_keys
-from recframe.frames.inputs import Inputs, read
+from recframe.frames.inputs import Frames, read
 from recframe.frames.kinds.kind import Kind, kind_for, with_results_of_polars
 from recframe.frames.options import Context, Folds, Options, size_of
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric, OfEach, cutoff, is_many
 from recframe.profiles import under_profile
 from recframe.ranking.data_checks import as_frame, check_lists
-from recframe.ranking.judged import judge
+from recframe.ranking.judged_frame import judge
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -440,7 +440,7 @@ class Rec(Methods[F], Answers[F]):
         rec: Rec[pl.DataFrame] = bound
         return rec
 
-    def _inputs(self, by: By, metrics: Sequence[Metric[...]] | None = None) -> Inputs:
+    def _inputs(self, by: By, metrics: Sequence[Metric[...]] | None = None) -> Frames:
         context, names = self._context, argument_errors.names(by, self._context.by)
         judged = metrics is None or reads_relevance(context, metrics)
         own = under_profile.own(context) if context.strict else context
@@ -452,13 +452,13 @@ class Rec(Methods[F], Answers[F]):
             audit.tell_of_schemas(inputs)
         return check_lists(inputs)
 
-    def _labelled(self, by: By) -> tuple[Inputs, dict[str, str]]:
+    def _labelled(self, by: By) -> tuple[Frames, dict[str, str]]:
         """Return the frames with columns that may name systems, and the words on columns that cannot match."""
         own, clashes = under_profile.own(self._context), dict[str, str]()
         names = argument_errors.names(by, self._context.by)
         return read(self._frame, own, names, labelled=True, clashes=clashes), clashes
 
-    def _evaluated(self, inputs: Inputs, asked: Sequence[Convention]) -> pl.LazyFrame:
+    def _evaluated(self, inputs: Frames, asked: Sequence[Convention]) -> pl.LazyFrame:
         return evaluation.evaluate(under_profile.at_home(inputs), asked, self._run())
 
     def _run(self) -> Run:

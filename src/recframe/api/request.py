@@ -26,7 +26,7 @@ from recframe.evaluation.user_values import WITH_LIST
 from recframe.frames.collecting import Collect, stream
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import A_FRAME_EACH, Given, bind
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Frames
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.options import Context
 from recframe.frames.rows.joins import AS_EVER
@@ -47,7 +47,7 @@ FEW_ROWS = 100_000
 """Most rows for which plans are cached; above, a plan with precomputed lists takes half the time."""
 TIDY = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "n": pl.Int64}
 """The columns of a tidy result after those of `by`."""
-Checks = Callable[[Inputs], Sequence[pl.LazyFrame]]
+Checks = Callable[[Frames], Sequence[pl.LazyFrame]]
 """Type of functions that give frames which fail where users stand in several segments."""
 
 
@@ -59,12 +59,12 @@ class Request:
     """The kind of the frame of the call."""
     run: Run
     """The execution of the call's plans."""
-    inputs: Inputs
+    inputs: Frames
     stated: list[Convention]
     """Metrics with the conventions of the result, including the rounding of means."""
 
     @classmethod
-    def of(cls, rec: Any, inputs: Inputs, metrics: Sequence[Metric[...]], *more: Any) -> Self:
+    def of(cls, rec: Any, inputs: Frames, metrics: Sequence[Metric[...]], *more: Any) -> Self:
         """Return the request of some metrics of frames."""
         context, kind = inputs.context, rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
         is_same = context.min_relevance_for == "all" and context.weight is None
@@ -75,7 +75,7 @@ class Request:
         return cls(kind, Run.of(kind), inputs, stated, *more)
 
     @cached_property
-    def home(self) -> Inputs:
+    def home(self) -> Frames:
         """The frames under their profile's own policies."""
         profile = self.inputs.context.profile
         return self.inputs if profile is None else under_profile.at_home(self.inputs)
@@ -95,7 +95,7 @@ class Request:
     def evaluated(self, beside: Sequence[str]) -> pl.LazyFrame:
         """Return the metrics by segment, with the columns that stand beside each."""
 
-        def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
+        def made(inputs: Frames, run: Run) -> pl.LazyFrame:
             return evaluation.evaluate(inputs, self.stated, run, tuple(beside))
 
         return planned(self.home, self.stated, self.run, made, *beside)
@@ -152,7 +152,7 @@ class Question(Request):
         if pairing is not None:
             order = [*(key for key in order if key != MODEL), MODEL, BASELINE]
 
-        def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
+        def made(inputs: Frames, run: Run) -> pl.LazyFrame:
             sample = self._sample(inputs, run, places)
             rows = sums_of(sample, pairing)
             rows = rows if pairing else with_weights_of_hits(rows, sample, [*self.by])
@@ -164,14 +164,14 @@ class Question(Request):
         """Return the sums of users' values by crossed segments, after checks that each user stands in one."""
         places = dict(enumerate(self.metrics))
 
-        def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
+        def made(inputs: Frames, run: Run) -> pl.LazyFrame:
             inputs = replace(inputs, checks=(*inputs.checks, *checks(inputs)))
             cells, _ = cells_of(self._sample(inputs, run, places), pairing)
             return cells.drop(BASELINE, strict=False)
 
         return self.planned(made, call, pairing)
 
-    def _sample(self, inputs: Inputs, run: Run, places: Mapping[int, Metric[...]]) -> Sample:
+    def _sample(self, inputs: Frames, run: Run, places: Mapping[int, Metric[...]]) -> Sample:
         """Return the sample of users whose sums are taken."""
         names = {*map(str, places.values())}
         conventions = [one for one in self.conventions if str(one.metric) in names]
@@ -319,7 +319,7 @@ def reads_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
     )
 
 
-def _over_folds(inputs: Inputs) -> Inputs:
+def _over_folds(inputs: Frames) -> Frames:
     """Return the inputs with users as units, who stand in several folds."""
     if TRAINING in inputs.inside("id"):
         each = Given("by", inputs.context.names[TRAINING])
@@ -331,10 +331,10 @@ def _over_folds(inputs: Inputs) -> Inputs:
 
 def _read(
     rec: Any, metrics: Sequence[Metric[...]], names: Sequence[Any], cluster: object
-) -> Inputs:
+) -> Frames:
     """Return the frames, with a column of clusters as the last segment, or say why it is none."""
     if cluster is None:
-        inputs: Inputs = rec._inputs(names, metrics)  # noqa: SLF001
+        inputs: Frames = rec._inputs(names, metrics)  # noqa: SLF001
         return inputs
     cluster = options.text("cluster", cluster, "the name of a column, such as 'household'")
     given = Given("cluster", cluster)
@@ -377,7 +377,7 @@ def check_pairs(metrics: Sequence[Metric[...]]) -> None:
             raise RecframeError(msg)
 
 
-def tidied(values: pl.LazyFrame, inputs: Inputs, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
+def tidied(values: pl.LazyFrame, inputs: Frames, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
     """Return a result with support as one row for each segment and metric, in the order of both.
 
     NOTE: lists of one struct for each metric, since a concatenation would read the plan once for each.
@@ -403,7 +403,7 @@ def _tidy_row(metric: Metric[...]) -> pl.Expr:
 
 
 def tell_of_tidy(
-    home: Inputs, metrics: Sequence[Metric[...]], result: pl.DataFrame, run: Collect
+    home: Frames, metrics: Sequence[Metric[...]], result: pl.DataFrame, run: Collect
 ) -> None:
     """Warn of what a tidy result of metrics shows."""
     names = {"value": "value", "n_users": "n"} | (

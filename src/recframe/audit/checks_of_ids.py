@@ -13,7 +13,7 @@ from recframe.frames.dtypes import as_text
 from recframe.frames.hints import NAMED, Either, bind, text
 from recframe.frames.rows.joins import beside_one_another
 from recframe.ranking.data_checks import may_lack_models
-from recframe.ranking.judged import PAIR, lacks_model
+from recframe.ranking.judged_frame import PAIR, lacks_model
 
 
 @check("error", "the row is ignored", "drop the row, or find out why its id is missing")

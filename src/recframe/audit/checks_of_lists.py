@@ -9,7 +9,7 @@ import polars as pl
 from recframe.audit.checks import Finding, Findings, check
 from recframe.audit.data import BEHIND_FIRST, ROWS, TIES, Data, item, n_rows, rank, user
 from recframe.frames.hints import NAMED, Either, Given, bind, text
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Frames
 from recframe.frames.roles import names_trainings
 from recframe.frames.rows.joins import aggregate
 from recframe.ranking.data_checks import pooled, told_apart
@@ -305,7 +305,7 @@ LEAST_EQUAL = 10
 """Fewest scores: fewer may be equal by chance."""
 
 
-def _differ(rows: pl.DataFrame, inputs: Inputs) -> bool:
+def _differ(rows: pl.DataFrame, inputs: Frames) -> bool:
     """Return whether the scores of eager lists differ, those of each model."""
     differ = pl.col("score").max() > pl.col("score").min()
     ends = rows.group_by("model").agg(differ) if inputs.model else rows.select(differ)

@@ -11,7 +11,7 @@ from recframe.evaluation.required_columns import needs_of
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, bind, text
 from recframe.ranking.data_checks import OF_SOME_USERS
-from recframe.ranking.judged import judge, rows_of_models
+from recframe.ranking.judged_frame import judge, rows_of_models
 
 IN_COMMON = 0.1
 """Share of the users of the smaller model below which two models are arms of an experiment."""

@@ -11,12 +11,12 @@ import polars as pl
 from recframe.audit.checks import Finding, Findings, check
 from recframe.audit.data import NEARLY_ALL, ROWS, Data, n_rows, relevance, value
 from recframe.frames.hints import Either, bind, text
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Frames
 from recframe.frames.kinds.kind import at_hand
 from recframe.frames.roles import Side, has_relevance
 from recframe.frames.rows.joins import aggregate, beside_one_another, joined
 from recframe.frames.segments import Segment
-from recframe.ranking.judged import PAIR, is_relevant_row
+from recframe.ranking.judged_frame import PAIR, is_relevant_row
 
 EACH_ROW = bind(relevance="False")
 
@@ -37,7 +37,7 @@ FURTHEST = 100
 """Largest absolute value of a grade: stars, tenths and per cents are within it."""
 
 
-def truth_without_relevance(inputs: Inputs) -> Side | None:
+def truth_without_relevance(inputs: Frames) -> Side | None:
     """Return the truth of a call where nobody said what is relevant, so that each row counts; None where it was said."""
     side, context = inputs.sides.get("truth"), inputs.context
     if side is None or side.kind.frame is inputs.sides["recommendations"].kind.frame:
@@ -46,7 +46,7 @@ def truth_without_relevance(inputs: Inputs) -> Side | None:
     return None if was_said or has_relevance(side) else side
 
 
-def unbound_columns(inputs: Inputs, truth: Side) -> list[Segment]:
+def unbound_columns(inputs: Frames, truth: Side) -> list[Segment]:
     """Return the columns of a truth that may be a relevance, which no role and no segment has, each as `value`."""
     context = truth.context
     named = ("model", "propensity", "weight")

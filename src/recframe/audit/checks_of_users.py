@@ -10,7 +10,7 @@ from recframe.audit.checks import Finding, Findings, check
 from recframe.audit.data import EMPTY, HARDLY, LISTED_AND_JUDGED, Data, item, n_rows
 from recframe.frames.hints import A_FRAME, Either, bind, text
 from recframe.frames.segments import Segment
-from recframe.ranking.judged import PAIR, rows_of_models
+from recframe.ranking.judged_frame import PAIR, rows_of_models
 
 
 @check(

@@ -17,12 +17,12 @@ from recframe.evaluation.trainings import is_first
 from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, bind, text
-from recframe.frames.inputs import Inputs, label_columns, without_models
+from recframe.frames.inputs import Frames, label_columns, without_models
 from recframe.frames.options import Context
 from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.data_checks import FEW_ROWS, OF_SOME_USERS
-from recframe.ranking.judged import is_rank, is_relevant
+from recframe.ranking.judged_frame import is_rank, is_relevant
 
 user, item, rank, relevance = (pl.col(name) for name in ("user", "item", "rank", "relevance"))
 n_rows, value = pl.col("rows"), pl.col("value")
@@ -133,7 +133,7 @@ def _highest(rows: Numbers) -> float:
 class Data:
     """Input frames of the checks, with queries that several of them share."""
 
-    inputs: Inputs
+    inputs: Frames
     k: int | None = None
     """The cut-off of the audit, or the largest of a call; None for whole lists."""
     clashes: Mapping[str, str] = field(default_factory=dict)

@@ -35,7 +35,7 @@ from recframe.evaluation.folds import in_folds
 from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import needs_of
 from recframe.frames.collecting import Collect, run_by_size
-from recframe.frames.inputs import Inputs, label_columns
+from recframe.frames.inputs import Frames, label_columns
 from recframe.frames.options import FOLD
 from recframe.metrics.language.definition import Metric
 
@@ -193,7 +193,7 @@ def _table(findings: Mapping[str, tuple[Check, Finding]], run: Run | None = None
 
 
 def tell(
-    inputs: Inputs,
+    inputs: Frames,
     metrics: Sequence[Metric[...]],
     result: pl.DataFrame | list[pl.DataFrame],
     run: Collect,
@@ -250,7 +250,7 @@ def _may_show_why(data: Data) -> bool:
 
 
 def _by_metric(
-    inputs: Inputs, metrics: Sequence[Metric[...]], result: pl.DataFrame
+    inputs: Frames, metrics: Sequence[Metric[...]], result: pl.DataFrame
 ) -> list[Numbers]:
     """Return the numbers of a result that has a column for each metric, none of one that it lacks."""
     columns, keys = result.to_dict(), dict[str, pl.Series]()
@@ -264,14 +264,14 @@ def _by_metric(
     ]
 
 
-def tell_of_schemas(inputs: Inputs) -> None:
+def tell_of_schemas(inputs: Frames) -> None:
     """Warn of what schemas show of lists that are not in memory."""
     for check, one in _found(OF_SCHEMAS, Data(inputs)).values():
         meaning, remedy = check.meaning.rstrip("."), readable(str(one.remedy or check.remedy))
         warn(f"{check.name}: {meaning}; {readable(check.treatment)}; {remedy}")
 
 
-def _told(inputs: Inputs, check: Check, finding: Finding, row: Mapping[str, Any]) -> str:
+def _told(inputs: Frames, check: Check, finding: Finding, row: Mapping[str, Any]) -> str:
     """Return the words of a warning."""
     if not finding.shown:
         return f"{check.name}: {row['example']}; {row['remedy']}"
@@ -284,7 +284,7 @@ def _told(inputs: Inputs, check: Check, finding: Finding, row: Mapping[str, Any]
     return f"{check.name}: {found}; {row['treatment']}; {row['remedy']}"
 
 
-def errors(inputs: Inputs) -> pl.LazyFrame:
+def errors(inputs: Frames) -> pl.LazyFrame:
     """Return a frame of one row that fails when the plan runs and a check finds an error."""
     findings = _findings(Data(inputs))
     errors = {

@@ -12,7 +12,7 @@ from recframe.errors import RecframeError, shown
 from recframe.frames.dtypes import as_text
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
-from recframe.ranking.judged import rows_of_models
+from recframe.ranking.judged_frame import rows_of_models
 from recframe.statistics import options
 
 NOBODY = "(none)"

@@ -18,7 +18,7 @@ from recframe.frames.atomic_write import reason
 from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text, common
 from recframe.frames.hints import Given
-from recframe.frames.kinds.engine import Frames, Routed, columns_of, rows_with
+from recframe.frames.kinds.engine import NamedRows, Routed, columns_of, rows_with
 
 GROUPS = 4096
 """Groups of users by a hash of their id; a scan reads several."""
@@ -152,7 +152,7 @@ class Scans:
         """Return the frames with the rows of all users."""
         return {name: one.frame for name, one in self.read.items()}
 
-    def parts(self, names: Collection[str]) -> Iterator[Frames]:
+    def parts(self, names: Collection[str]) -> Iterator[NamedRows]:
         """Walk the rows of some frames, those of some users after those of others."""
         for first, last in self._ranges:
             yield {

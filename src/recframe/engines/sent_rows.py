@@ -16,7 +16,7 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with every engine
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-from recframe.frames.kinds.engine import Added, Frames, Routed, Summing
+from recframe.frames.kinds.engine import Added, NamedRows, Routed, Summing
 from recframe.frames.kinds.pyarrow_frames import table_of
 
 FEWEST_SENT, MOST_SENT = 500_000, 8_000_000
@@ -120,7 +120,7 @@ def _gathered(batches: _Batches, n_enough: int) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(gathered)
 
 
-def parts_of(sent: pa.Table, sides: Mapping[str, Side]) -> Iterator[Frames]:
+def parts_of(sent: pa.Table, sides: Mapping[str, Side]) -> Iterator[NamedRows]:
     """Walk the rows of all frames in a bucket, in parts of whole users where they are many.
 
     NOTE: nobody knows how many rows a bucket gets before they are there; a part never cuts a user.
@@ -174,7 +174,7 @@ def sums_of(sent: pa.Table, n_sums: int) -> list[list[pl.DataFrame]]:
 
 
 def making(
-    sides: Mapping[str, Side], made: Callable[[Frames], pl.DataFrame], none: pa.Table
+    sides: Mapping[str, Side], made: Callable[[NamedRows], pl.DataFrame], none: pa.Table
 ) -> Tabled:
     """Return a function of a bucket's rows as they were sent that returns rows of the result."""
 

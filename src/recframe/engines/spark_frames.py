@@ -39,7 +39,7 @@ from recframe.engines.sent_rows import (
     sums_of,
 )
 from recframe.errors import RecframeError
-from recframe.frames.kinds.engine import Added, Frames, Routed, Summing
+from recframe.frames.kinds.engine import Added, NamedRows, Routed, Summing
 from recframe.frames.kinds.pyarrow_frames import in_plain_types, table_of, without_rows
 
 SETTING = "spark.sql.shuffle.partitions"
@@ -104,7 +104,7 @@ class Spark(OfTables):
         self,
         frame: Any,
         routed: Mapping[str, Routed],
-        made: Callable[[Frames], pl.DataFrame],
+        made: Callable[[NamedRows], pl.DataFrame],
         schema: pl.Schema,
     ) -> Any:
         """Return the rows that are made of each bucket, which Spark computes lazily."""

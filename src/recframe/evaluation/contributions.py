@@ -24,10 +24,10 @@ from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import Convention, is_of_segment
 from recframe.evaluation.segments import described, keys_of
 from recframe.evaluation.user_values import n_users_of_segments, names_of, values_of_users
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Frames
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.data_checks import after_checks
-from recframe.ranking.judged import Judged, judge
+from recframe.ranking.judged_frame import Judged, judge
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Contributions:
 
 
 def contributions(
-    inputs: Inputs, conventions: Sequence[Convention], run: Run
+    inputs: Frames, conventions: Sequence[Convention], run: Run
 ) -> list[list[Contributions]]:
     """Compute users' contributions to the metrics, per plan and fold.
 
@@ -104,7 +104,7 @@ def contributions(
 
 
 def _over_folds(
-    inputs: Inputs, conventions: Sequence[Convention], run: Run
+    inputs: Frames, conventions: Sequence[Convention], run: Run
 ) -> list[list[Contributions]]:
     """Return the contributions of all folds, each fold a part, whose means over (fold, user) are the values over folds."""
     each = folds.in_folds(inputs, run)
@@ -112,7 +112,7 @@ def _over_folds(
     return [list(chain.from_iterable(plan)) for plan in plans]
 
 
-def _averaged(one: Contributions, inputs: Inputs) -> Contributions:
+def _averaged(one: Contributions, inputs: Frames) -> Contributions:
     """Return the means of what users contribute to the trainings of each model."""
     judged = one.judged
     return replace(
@@ -130,7 +130,7 @@ def _nothing(metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
 
 
 def _of_users(
-    inputs: Inputs, metrics: list[Metric[...]], run: Run, models: pl.LazyFrame | None
+    inputs: Frames, metrics: list[Metric[...]], run: Run, models: pl.LazyFrame | None
 ) -> Contributions:
     keys = [*keys_of(inputs, metrics)]
     values = values_of_users(judge(inputs, models), metrics, keys, run.ask)
@@ -148,7 +148,7 @@ def _of_users(
     )
 
 
-def _of_lists(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> Contributions:
+def _of_lists(inputs: Frames, conventions: Sequence[Convention], run: Run) -> Contributions:
     metrics = [convention.metric for convention in conventions]
     keys = [*keys_of(inputs, metrics)]
     inputs = inputs.under(of_the_plan(conventions[0].context, inputs))

@@ -33,14 +33,14 @@ from recframe.evaluation.user_values import (
     values_of_users,
 )
 from recframe.frames.hints import Given, bind
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Frames
 from recframe.frames.options import DEFAULTS, FOLD, Context
 from recframe.frames.rows import joins
 from recframe.frames.rows.joins import ExactSums
 from recframe.metrics.language.definition import Metric
 from recframe.ranking import known
 from recframe.ranking.data_checks import after_checks
-from recframe.ranking.judged import Judged, judge
+from recframe.ranking.judged_frame import Judged, judge
 from recframe.side_info.requirements import check_needs
 
 PARTS = {N: "count", TOTAL: "sum", SQUARE: "square", ZERO: "zero"}
@@ -49,7 +49,7 @@ By = dict[str, str]
 """Own names of key columns, by their names inside the plan."""
 
 
-def _check(one: Convention, inputs: Inputs) -> None:
+def _check(one: Convention, inputs: Frames) -> None:
     """Reject a metric over users that lacks a side frame, or that has no error under ties of scores."""
     metric, needs = one.metric, one.needs
     if needs.facts or inputs.known.rows_are_items:
@@ -60,7 +60,7 @@ def _check(one: Convention, inputs: Inputs) -> None:
 
 
 def evaluate(
-    inputs: Inputs, conventions: Sequence[Convention], run: Run, beside: Sequence[str] = ()
+    inputs: Frames, conventions: Sequence[Convention], run: Run, beside: Sequence[str] = ()
 ) -> pl.LazyFrame:
     """Return one row for each segment: the `by` columns, n_users, n_lists, and a column for each metric.
 
@@ -97,8 +97,8 @@ def evaluate(
 
 
 def _plans_of_users(
-    inputs: Inputs, conventions: Sequence[Convention]
-) -> list[tuple[Inputs, list[Metric[...]]]]:
+    inputs: Frames, conventions: Sequence[Convention]
+) -> list[tuple[Frames, list[Metric[...]]]]:
     """Return the metrics over users that share a plan, with its inputs; the first plan's are the users that count."""
     stated: list[tuple[Context, Sequence[Metric[...]]]] = [(inputs.context, ())]
     for convention in conventions:
@@ -108,7 +108,7 @@ def _plans_of_users(
 
 
 def _over_folds(
-    inputs: Inputs, conventions: Sequence[Convention], run: Run, beside: Sequence[str]
+    inputs: Frames, conventions: Sequence[Convention], run: Run, beside: Sequence[str]
 ) -> pl.LazyFrame:
     """Return the values over all folds, means over (fold, user) or, of set metrics, over folds; by fold each fold's own."""
     names = keys_of(inputs, [convention.metric for convention in conventions])
@@ -141,17 +141,17 @@ def _over_folds(
     )
 
 
-def one_of_each(inputs: Inputs) -> Inputs:
+def one_of_each(inputs: Frames) -> Frames:
     """Return inputs for checks of a model's lists: with one training of each model, and folds as parts."""
     has_several = inputs.training or inputs.folds is not None
     return trainings.one_of_each(inputs) if has_several else inputs
 
 
 def by_policies(
-    inputs: Inputs, asked: Iterable[tuple[Context, Sequence[Metric[...]]]]
-) -> list[tuple[Inputs, list[Metric[...]]]]:
+    inputs: Frames, asked: Iterable[tuple[Context, Sequence[Metric[...]]]]
+) -> list[tuple[Frames, list[Metric[...]]]]:
     """Return the metrics that share a plan, with the inputs under its policies."""
-    found: dict[tuple[object, ...], tuple[Inputs, list[Metric[...]]]] = {}
+    found: dict[tuple[object, ...], tuple[Frames, list[Metric[...]]]] = {}
     for own, metrics in asked:
         context = of_the_plan(own, inputs)
         found.setdefault(context.policies, (inputs.under(context), []))[1].extend(metrics)
@@ -159,7 +159,7 @@ def by_policies(
 
 
 def _over_trainings(
-    inputs: Inputs, conventions: Sequence[Convention], run: Run, beside: Sequence[str]
+    inputs: Frames, conventions: Sequence[Convention], run: Run, beside: Sequence[str]
 ) -> pl.LazyFrame:
     """Return the means over the trainings of each model, or where these are `by` columns the values of each."""
     each = values_of_trainings(inputs, conventions, run, beside)
@@ -168,7 +168,7 @@ def _over_trainings(
 
 
 def values_of_trainings(
-    inputs: Inputs, conventions: Sequence[Convention], run: Run, beside: Sequence[str] = ()
+    inputs: Frames, conventions: Sequence[Convention], run: Run, beside: Sequence[str] = ()
 ) -> pl.LazyFrame:
     """Evaluate each training as a model of its own, without rounding."""
     return evaluate(trainings.apart(inputs), of_each_training(conventions), run, beside)
@@ -199,7 +199,7 @@ def _columns(one: Convention, lists: Lists | None, beside: Sequence[str]) -> dic
     return found | columns_beside(metric, beside, {N: least})
 
 
-def _check_names(inputs: Inputs, conventions: Sequence[Convention], beside: Sequence[str]) -> None:
+def _check_names(inputs: Frames, conventions: Sequence[Convention], beside: Sequence[str]) -> None:
     """Reject `by` columns that have the name of a metric's extra column."""
     taken = {name_beside(part, convention.metric) for convention in conventions for part in beside}
     for segment in inputs.segments:
@@ -208,7 +208,7 @@ def _check_names(inputs: Inputs, conventions: Sequence[Convention], beside: Sequ
             raise ColumnError(msg)
 
 
-def check_parts_of_truth(inputs: Inputs, conventions: Sequence[Convention]) -> None:
+def check_parts_of_truth(inputs: Frames, conventions: Sequence[Convention]) -> None:
     """Reject numbers that a column of the truth alone cannot cut, since they would be equal in all segments."""
     names = [segment.name for segment in inputs.segments if segment.at == "truth"]
     if not names:
@@ -234,7 +234,7 @@ def check_parts_of_truth(inputs: Inputs, conventions: Sequence[Convention]) -> N
 
 
 def _of_lists(
-    inputs: Inputs, listed: Sequence[Convention], run: Run, beside: Sequence[str]
+    inputs: Frames, listed: Sequence[Convention], run: Run, beside: Sequence[str]
 ) -> Lists:
     """Return the sums of list metrics, under the policies of those that read relevance."""
     reading = [convention for convention in listed if convention.needs.reads_relevance] or listed
@@ -262,7 +262,7 @@ def _rounded(column: pl.Expr, one: Convention) -> pl.Expr:
     return column if one.context.decimals is None else column.round(one.context.decimals)
 
 
-def of_the_plan(context: Context, inputs: Inputs) -> Context:
+def of_the_plan(context: Context, inputs: Frames) -> Context:
     """Return the context reduced to policies that affect a plan; the others have their defaults."""
     ties = {} if inputs.scored else {"ties": "item"}  # a profile's concern scores alone
     return context.having(decimals=None, min_relevance_for="all", **ties)
@@ -271,7 +271,7 @@ def of_the_plan(context: Context, inputs: Inputs) -> Context:
 def _joined(
     plans: Sequence[pl.LazyFrame],
     columns: dict[str, pl.Expr],
-    inputs: Inputs,
+    inputs: Frames,
     lists: Lists | None = None,
 ) -> pl.LazyFrame:
     """Return the joined results of several plans, with the columns computed from them."""
@@ -298,7 +298,7 @@ def _joined(
 
 
 def _of_users(
-    inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, beside: Sequence[str]
+    inputs: Frames, metrics: Sequence[Metric[...]], run: Run, beside: Sequence[str]
 ) -> pl.LazyFrame:
     """Return one row for each segment: the `by` columns, n_users, and a column for each metric, with what is `beside`."""
     judged = judge(inputs, run.models(inputs))

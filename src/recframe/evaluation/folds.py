@@ -17,19 +17,19 @@ from recframe.evaluation.segments import (
     support_of,
 )
 from recframe.evaluation.user_values import WITH_RELEVANT, users_in_segments, values_of_users
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Frames
 from recframe.frames.options import FOLD
 from recframe.frames.rows.joins import aggregate, of_few
 from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
-from recframe.ranking.judged import judge, rows_of_models
+from recframe.ranking.judged_frame import judge, rows_of_models
 from recframe.ranking.known import models_of
 
 CUT = ("lists", "truth", "users", "items", "train", "reference")
 """The frames that a fold has its own rows of, where they have the column."""
 
 
-def in_folds(inputs: Inputs, run: Run) -> list[Inputs]:
+def in_folds(inputs: Frames, run: Run) -> list[Frames]:
     """Return the inputs of each fold: the rows of it of every frame that has folds, and the whole of the others.
 
     Every fold has all models. Large eager frames are cut once, before plans read them again and again.
@@ -45,7 +45,7 @@ def in_folds(inputs: Inputs, run: Run) -> list[Inputs]:
     return each
 
 
-def _in_fold(inputs: Inputs, number: int, run: Run) -> Inputs:
+def _in_fold(inputs: Frames, number: int, run: Run) -> Frames:
     """Return the inputs of a fold; one without truth has no row, since what filters have emptied is no fold."""
     fold = pl.lit(number, inputs.schema[FOLD]).alias(FOLD)
     cut: dict[str, Any] = {}
@@ -79,7 +79,7 @@ def _with(rows: pl.LazyFrame, *, fold: pl.Expr) -> pl.LazyFrame:
     return rows.with_columns(fold)
 
 
-def as_parts(inputs: Inputs) -> Inputs:
+def as_parts(inputs: Frames) -> Frames:
     """Return inputs with folds as parts of lists and truth, for checks of lists."""
     if inputs.folds is None:
         return inputs
@@ -129,14 +129,14 @@ def pooled(
     return found.with_columns(values)
 
 
-def n_users(each: Sequence[Inputs], keys: Sequence[str], run: Run) -> pl.LazyFrame:
+def n_users(each: Sequence[Frames], keys: Sequence[str], run: Run) -> pl.LazyFrame:
     """Return n_users of each segment: the users who count in any of the folds, each once."""
     found = [run.added([_users(one, keys, run)], [*keys, "user"]) for one in each]
     users = pl.concat(found).unique()
     return aggregate(users, keys, [pl.len().cast(pl.Int64).alias("n_users")])
 
 
-def _users(inputs: Inputs, keys: Sequence[str], run: Run) -> pl.LazyFrame:
+def _users(inputs: Frames, keys: Sequence[str], run: Run) -> pl.LazyFrame:
     """Return the users who count, with their segments."""
     judged = judge(inputs, run.models(inputs))
     if inputs.context.no_relevant != "skip":

@@ -20,7 +20,7 @@ from recframe.evaluation.segments import (
 )
 from recframe.evaluation.user_values import deepest_of
 from recframe.frames.collecting import Ask
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Frames
 from recframe.frames.rows.integer_ids import lookup
 from recframe.frames.rows.joins import (
     ExactSums,
@@ -34,7 +34,7 @@ from recframe.frames.rows.profiling import distinct_ids, marked_sorted, merged
 from recframe.metrics.language.at import ratio
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.definition import Metric
-from recframe.ranking.judged import Judged, judge
+from recframe.ranking.judged_frame import Judged, judge
 from recframe.ranking.known import ranked_or_relevant, ranked_with_relevance
 from recframe.side_info import attributes
 from recframe.side_info.aggregation_levels import Level, Levels
@@ -63,7 +63,7 @@ NUMBER = "number"
 
 
 def values_of_each(
-    inputs: Inputs, metrics: Sequence[Metric[...]], run: Run
+    inputs: Frames, metrics: Sequence[Metric[...]], run: Run
 ) -> tuple[Judged, pl.LazyFrame]:
     """Return the lists with an item up to k and the metrics' values of each: `value 0`, ..."""
     check(inputs, metrics)
@@ -75,7 +75,7 @@ def values_of_each(
 
 
 def evaluate(
-    inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, beside: Sequence[str] = ()
+    inputs: Frames, metrics: Sequence[Metric[...]], run: Run, beside: Sequence[str] = ()
 ) -> Lists:
     """Return the values of the metrics in each segment, and their extra columns named in `beside`."""
     check(inputs, metrics)
@@ -99,7 +99,7 @@ def evaluate(
     return Lists(values, others, rows, every_list, run)
 
 
-def check(inputs: Inputs, metrics: Sequence[Metric[...]]) -> None:
+def check(inputs: Frames, metrics: Sequence[Metric[...]]) -> None:
     """Reject metrics without a value under unbroken ties, or without a required side frame."""
     for metric in metrics:
         if inputs.sharing is not None:
@@ -157,7 +157,7 @@ def _number(of: pl.Expr) -> pl.Expr:
 
 
 def _rows_up_to(
-    k: int | None, inputs: Inputs, asked: Levels, keys: list[str], run: Run
+    k: int | None, inputs: Frames, asked: Levels, keys: list[str], run: Run
 ) -> tuple[Rows, pl.LazyFrame]:
     """Return the rows of the lists up to k, each item of a list once, and the lists with a ranked row."""
     judged = judge(inputs, run.models(inputs))

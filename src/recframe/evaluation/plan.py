@@ -20,8 +20,8 @@ from recframe.errors import NeedsAllUsersError
 from recframe.evaluation.required_columns import LISTED, Convention
 from recframe.frames.collecting import Ask, run_all_by_size, run_as_it_is, run_by_size
 from recframe.frames.hints import WORDS, in_python
-from recframe.frames.inputs import Inputs
-from recframe.frames.kinds.engine import MOST, Added, Adds, Frames
+from recframe.frames.inputs import Frames
+from recframe.frames.kinds.engine import MOST, Added, Adds, NamedRows
 from recframe.frames.kinds.kind import Kind, LazyPolars, Named, Names, Seen, Sources
 from recframe.frames.rows.joins import aggregate
 from recframe.frames.segments import Place
@@ -53,7 +53,7 @@ class Run:
         """Whether a plan has some of the users alone."""
         return self.adds is not None
 
-    def models(self, inputs: Inputs) -> pl.LazyFrame | None:
+    def models(self, inputs: Frames) -> pl.LazyFrame | None:
         """Return the models, if they are known; None leaves it to the plan to look for them."""
         if self.ask is not None and inputs.model and inputs.all_users is None:
             return models_of(inputs).lazy()
@@ -227,7 +227,7 @@ class Plan:
             msg = "this call reads rows of all users at once, but buckets hold only some users"
             raise NeedsAllUsersError(msg)
 
-    def fill(self, frames: Frames) -> None:
+    def fill(self, frames: NamedRows) -> None:
         """Fill in rows, which stay until they are cleared."""
         self._filled.update(frames)
 
@@ -236,7 +236,7 @@ class Plan:
         for name in [*self._filled] if names is None else names:
             self._filled.pop(name, None)
 
-    def part(self, frames: Frames, step: Step) -> list[pl.DataFrame]:
+    def part(self, frames: NamedRows, step: Step) -> list[pl.DataFrame]:
         """Return the sums of a step over the users of some frames."""
         self.fill(frames)
         try:
@@ -250,7 +250,7 @@ class Plan:
         self.fill({sums_at(place): one for place, one in zip(step.places, sums, strict=True)})
 
     @property
-    def filled(self) -> Frames:
+    def filled(self) -> NamedRows:
         """The rows that are filled in."""
         return {**self._filled}
 
@@ -329,7 +329,7 @@ def sums_at(place: int) -> str:
     return f"sums {place}"
 
 
-def _filled(frames: Frames, name: str, _nothing: pl.DataFrame) -> pl.DataFrame:
+def _filled(frames: NamedRows, name: str, _nothing: pl.DataFrame) -> pl.DataFrame:
     return frames[name]
 
 
@@ -347,12 +347,12 @@ FEW = 100
 """Most categories of an Enum in the key of a kept plan, since all of them are compared."""
 _kept: dict[Hashable, tuple[Plan, int]] = {}
 """Plans with their numbers of metrics, those that ran last at the end."""
-Made = Callable[[Inputs, Run], pl.LazyFrame]
+Made = Callable[[Frames, Run], pl.LazyFrame]
 """Type of functions that build a plan of frames."""
 
 
 def planned(
-    inputs: Inputs,
+    inputs: Frames,
     conventions: Sequence[Convention],
     run: Run,
     made: Made,
@@ -402,7 +402,7 @@ def _let_go() -> None:
             _kept.pop(key, None)
 
 
-def _is_of_columns(inputs: Inputs, conventions: Sequence[Convention]) -> bool:
+def _is_of_columns(inputs: Frames, conventions: Sequence[Convention]) -> bool:
     """Return whether a plan depends on nothing but the columns' dtypes, the options and the metrics.
 
     Facts of side frames look at data, and so do the checks of strict=True; a command's messages name its files; what a metric
@@ -421,7 +421,7 @@ def _is_of_columns(inputs: Inputs, conventions: Sequence[Convention]) -> bool:
     return True
 
 
-def _is_middling(inputs: Inputs, conventions: Sequence[Convention], most: int) -> bool:
+def _is_middling(inputs: Frames, conventions: Sequence[Convention], most: int) -> bool:
     """Return whether all frames are too small for precomputed lists to pay off, and no metric reads whole lists."""
     has_more_lists = inputs.model or inputs.inside(*CUTTING)
     most = most // 2 if has_more_lists else most
@@ -430,7 +430,7 @@ def _is_middling(inputs: Inputs, conventions: Sequence[Convention], most: int) -
     return few and not any(need.levels or need.columns & LISTED for need in needs)
 
 
-def _key(inputs: Inputs, conventions: Sequence[Convention], what: Hashable) -> Hashable:
+def _key(inputs: Frames, conventions: Sequence[Convention], what: Hashable) -> Hashable:
     """Return what tells a plan from others: columns, options, and metrics, whose names distinguish 1 from 1.0."""
     parts: list[Hashable] = [inputs.context.without_frames, what]
     parts += [inputs.segments, inputs.known, inputs.units]

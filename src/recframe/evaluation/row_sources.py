@@ -38,7 +38,7 @@ from recframe.metrics.language.at import AGREEMENT_BEFORE, discount
 from recframe.metrics.language.reading import SCALED, scaled
 from recframe.metrics.language.sums_over_ranks import sums_of_shares
 from recframe.ranking.expectation import at_last_places, over_places
-from recframe.ranking.judged import PAIR, Judged
+from recframe.ranking.judged_frame import PAIR, Judged
 from recframe.side_info import attributes
 from recframe.side_info.sources import Sides
 

@@ -10,13 +10,13 @@ import polars as pl
 from recframe.errors import ColumnError
 from recframe.frames.collecting import Ask
 from recframe.frames.hints import Given
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Frames
 from recframe.frames.rows.profiling import constant_of
 from recframe.frames.segments import OfUsers, Place, Segment
 from recframe.metrics.language.definition import Metric
 
 
-def n_keys(inputs: Inputs) -> int:
+def n_keys(inputs: Frames) -> int:
     """Return the number of key columns: the `by` columns, and a bound model that is none of them."""
     return len(inputs.segments) + (
         bool(inputs.model) and all(segment.inside != "model" for segment in inputs.segments)
@@ -31,7 +31,7 @@ def numbered(result: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     )
 
 
-def keys_of(inputs: Inputs, metrics: Sequence[Metric[...]]) -> dict[str, str]:
+def keys_of(inputs: Frames, metrics: Sequence[Metric[...]]) -> dict[str, str]:
     """Return the result's key columns, by their names inside the plan; a model that nobody names comes first."""
     by = {segment.inside: segment.name for segment in inputs.segments}
     if inputs.model and "model" not in by:
@@ -84,7 +84,7 @@ FOUND: tuple[Place, ...] = ("rows", "lists", "truth")
 """Places whose columns may be constant per user."""
 
 
-def described(inputs: Inputs, ask: Ask | None) -> Inputs:
+def described(inputs: Frames, ask: Ask | None) -> Frames:
     """Return inputs whose users get the `by` columns that are constant per user as properties.
 
     No answer changes a number: a user whose rows all say the same stands in that segment alone.
@@ -107,7 +107,7 @@ def described(inputs: Inputs, ask: Ask | None) -> Inputs:
     return replace(inputs, segments=tuple(segments)) if found else inputs
 
 
-def _table(inputs: Inputs, at: Place, names: Sequence[str], ask: Ask) -> pl.DataFrame | None:
+def _table(inputs: Frames, at: Place, names: Sequence[str], ask: Ask) -> pl.DataFrame | None:
     """Return each user of the frames of a place once, with columns that never change within one.
 
     None where one does, or where lists and truth differ, so that each row decides.

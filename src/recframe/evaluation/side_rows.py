@@ -28,7 +28,7 @@ from recframe.frames.collecting import Ask
 from recframe.frames.hints import FrameOf, Given
 from recframe.frames.rows.joins import distinct_names
 from recframe.frames.rows.positions import by_item, with_places
-from recframe.ranking.judged import Judged
+from recframe.ranking.judged_frame import Judged
 from recframe.side_info import attributes
 from recframe.side_info.features import Feature
 from recframe.side_info.sources import Fact, Sides

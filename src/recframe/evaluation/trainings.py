@@ -11,12 +11,12 @@ import polars as pl
 from recframe.evaluation.folds import as_parts
 from recframe.evaluation.segments import keys_of, n_keys, numbered
 from recframe.frames.dtypes import as_text
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Frames
 from recframe.frames.options import Context
 from recframe.frames.rows.joins import Frame, aggregate, joined, of_few
 from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
-from recframe.ranking.judged import Judged, is_rank
+from recframe.ranking.judged_frame import Judged, is_rank
 
 MODEL, TRAINING = "model", "training"
 N_TRAININGS, SPREAD_OF_TRAININGS = "trainings", "between trainings"
@@ -30,19 +30,19 @@ def of_each(context: Context) -> Context:
     return context.having(model=model, training=None, decimals=None)
 
 
-def apart(inputs: Inputs) -> Inputs:
+def apart(inputs: Frames) -> Frames:
     """Return inputs with each training as a model of its own, so that lists are separate."""
     both, context = _model_and_training(inputs), of_each(inputs.context)
     found = inputs.with_lists(lambda lists: lists.with_columns(both))
     return replace(found, segments=_without_trainings(inputs), context=context)
 
 
-def _without_trainings(inputs: Inputs) -> tuple[Segment, ...]:
+def _without_trainings(inputs: Frames) -> tuple[Segment, ...]:
     """Return the segments other than those of trainings."""
     return tuple(segment for segment in inputs.segments if segment.inside != TRAINING)
 
 
-def _model_and_training(inputs: Inputs) -> pl.Expr:
+def _model_and_training(inputs: Frames) -> pl.Expr:
     """Return what stands for a model; null on a judged row that nobody lists, which is one of all trainings."""
     named = [pl.col(name).is_not_null() for name in inputs.model]
     if inputs.truth is None and not inputs.scored:
@@ -52,7 +52,7 @@ def _model_and_training(inputs: Inputs) -> pl.Expr:
     return (pl.when(*named).then(both) if named else both).alias(MODEL)
 
 
-def one_of_each(inputs: Inputs) -> Inputs:
+def one_of_each(inputs: Frames) -> Frames:
     """Return inputs with one training per model and folds as parts of lists, for checks of a model's lists."""
     inputs = as_parts(inputs)
     if not inputs.training:
@@ -69,7 +69,7 @@ def is_first(model: Sequence[str]) -> pl.Expr:
     return pl.col(TRAINING).eq_missing(first.over(model) if model else first)
 
 
-def named(inputs: Inputs) -> Inputs:
+def named(inputs: Frames) -> Frames:
     """Return inputs with each training as a model, named by both."""
     if not inputs.training:
         return inputs
@@ -85,7 +85,7 @@ def named(inputs: Inputs) -> Inputs:
     return replace(found.with_lists(lambda lists: lists.with_columns(text)), models=models)
 
 
-def told_apart(rows: Frame, inputs: Inputs) -> Frame:
+def told_apart(rows: Frame, inputs: Frames) -> Frame:
     """Return rows of trainings with separate model (if bound) and training columns."""
     names = [*inputs.model, TRAINING]
     told = rows.with_columns(pl.col(MODEL).struct.field(name).alias(name) for name in names)
@@ -93,13 +93,13 @@ def told_apart(rows: Frame, inputs: Inputs) -> Frame:
 
 
 def _of_each_training(
-    each: pl.LazyFrame, inputs: Inputs, metrics: Sequence[Metric[...]]
+    each: pl.LazyFrame, inputs: Frames, metrics: Sequence[Metric[...]]
 ) -> pl.LazyFrame:
     """Return the rows of a result of trainings, by the names of keys inside the plan."""
     return told_apart(numbered(each, [*keys_of(apart(inputs), metrics)]), inputs)
 
 
-def means(each: pl.LazyFrame, inputs: Inputs, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
+def means(each: pl.LazyFrame, inputs: Frames, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
     """Return the result of a model from those of its trainings: means of metrics, and the least support.
 
     Where trainings are among the `by` columns each keeps a row of its own.
@@ -122,7 +122,7 @@ def _mean(total: pl.Expr, count: str) -> pl.Expr:
     return pl.when(pl.col(count) > 0).then(total / pl.col(count)).alias(total.meta.output_name())
 
 
-def spread(each: pl.LazyFrame, inputs: Inputs, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
+def spread(each: pl.LazyFrame, inputs: Frames, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
     """Return the keys of each segment, and of each metric the number of trainings and the variance between them."""
     rows = _of_each_training(each, inputs, metrics)
     # a model that has no name of a training is fixed
@@ -136,20 +136,20 @@ def spread(each: pl.LazyFrame, inputs: Inputs, metrics: Sequence[Metric[...]]) -
     return aggregate(rows, [*keys_of(inputs, metrics)], columns)
 
 
-def of_models(judged: Judged, inputs: Inputs) -> Judged:
+def of_models(judged: Judged, inputs: Frames) -> Judged:
     """Return a judgement of trainings as one of their models, which are those of the inputs."""
     context = judged.context.having(model=inputs.context.model)
     models = _trainings(judged, inputs).select(MODEL).unique() if inputs.model else None
     return replace(judged, inputs=replace(judged.inputs, context=context), models=models)
 
 
-def _trainings(judged: Judged, inputs: Inputs) -> pl.LazyFrame:
+def _trainings(judged: Judged, inputs: Frames) -> pl.LazyFrame:
     """Return the trainings of each model."""
     return told_apart(cast("pl.LazyFrame", judged.models), inputs)
 
 
 def values_of_models(
-    rows: pl.LazyFrame, empty: pl.LazyFrame, names: Sequence[str], judged: Judged, inputs: Inputs
+    rows: pl.LazyFrame, empty: pl.LazyFrame, names: Sequence[str], judged: Judged, inputs: Frames
 ) -> pl.LazyFrame:
     """Return users' values averaged over the trainings of a model, from those of each training.
 

@@ -36,7 +36,7 @@ from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import Definition, Metric
 from recframe.ranking import known
 from recframe.ranking.data_checks import after_checks
-from recframe.ranking.judged import Judged
+from recframe.ranking.judged_frame import Judged
 from recframe.side_info.precompute import shown
 
 WITH_RELEVANT: Metric[...] = Metric(

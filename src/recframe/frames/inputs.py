@@ -47,8 +47,8 @@ Owner = Literal["recommendations", "truth"]
 
 
 @dataclass(frozen=True)
-class Inputs:
-    """Inputs of one call: lazy frames under their roles' names."""
+class Frames:
+    """Frames of one call, lazy, under their roles' names."""
 
     lists: pl.LazyFrame
     """user, item, rank or score, relevance if it is a judged frame, model and training if bound, and segments of its rows."""
@@ -229,7 +229,7 @@ class Inputs:
         """The model as a key, where one is bound."""
         return ["model"] * (self.context.model is not None)
 
-    def under(self, context: Context) -> Inputs:
+    def under(self, context: Context) -> Frames:
         """Return the inputs under other policies."""
         return self if context is self.context else replace(self, context=context)
 
@@ -243,14 +243,14 @@ class Inputs:
         """Whether a row of the lists is of the model that the reference names."""
         return as_text(pl.col("model"), self.schema["model"]).eq_missing(pl.lit(self.reference))
 
-    def standing_in(self, frames: Mapping[str, pl.LazyFrame]) -> Inputs:
+    def standing_in(self, frames: Mapping[str, pl.LazyFrame]) -> Frames:
         """Return the inputs with placeholder frames, without any data in memory."""
         schemas = {name: rows.collect_schema() for name, rows in frames.items()}
         laid = _laid(frames, schemas, self.sides, self.segments, self.context)
         return replace(self, **laid, sides={}, given={})
 
     @property
-    def candidates(self) -> Inputs:
+    def candidates(self) -> Frames:
         """The inputs without the lists of models that are bounds.
 
         NOTE: not cached, since inputs that hold themselves are not gone with their last name.
@@ -261,14 +261,14 @@ class Inputs:
         context = replace(self.context, without=bounds)
         return replace(self, context=context).with_lists(partial(without_models, models=bounds))
 
-    def with_lists(self, made: Callable[[Any], Any]) -> Inputs:
+    def with_lists(self, made: Callable[[Any], Any]) -> Frames:
         """Return the inputs with other rows or columns of lists, as they were given too."""
         given = dict(self.given)
         if (name := "recommendations") in given:
             given[name] = made(given[name])
         return replace(self, lists=made(self.lists), given=given)
 
-    def without_labels(self) -> Inputs:
+    def without_labels(self) -> Frames:
         """Return the inputs without what the audit alone reads: the columns that may name systems, and times."""
         frames = {"lists": self.lists, "truth": self.truth, "train": self.train}
         unread: dict[str, Any] = {
@@ -332,7 +332,7 @@ def read(
     judged: bool = True,
     labelled: bool = False,
     clashes: dict[str, str] | None = None,
-) -> Inputs:
+) -> Frames:
     """Check a call's frames against their schemas and return them under their roles' names.
 
     `judged` says whether it must be known what is relevant; where it need not and is not, no row is judged.
@@ -371,7 +371,7 @@ def read(
             f"{main.context.names['rank']!r}; leave it out, or name the scores: {bind(score=NAMED)}"
         )
         raise RecframeError(msg)
-    return Inputs(
+    return Frames(
         **_laid(given, schemas, sides, segments, context, clashes),
         sides=sides,
         segments=segments,
@@ -513,7 +513,7 @@ def _unknown_reference(
     return models.select(check=fails_whole_if(missing, message))
 
 
-def check_is_one_fold(inputs: Inputs) -> None:
+def check_is_one_fold(inputs: Frames) -> None:
     """Reject several folds where one is asked for: rows of different folds are no one list."""
     if inputs.folds is not None:
         msg = (

@@ -16,7 +16,7 @@ from recframe.errors import ColumnError, RecframeError, readable, shown
 from recframe.evaluation import segments
 from recframe.evaluation.required_columns import Convention
 from recframe.frames.hints import Given
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Frames
 from recframe.frames.options import DEFAULTS, Context
 from recframe.frames.rows.joins import in_long_form
 from recframe.metrics.language import registry
@@ -92,7 +92,7 @@ def explain(
 
 
 def question(
-    inputs: Inputs | None, metric: str | Metric[...], names: Sequence[str], k: int | None
+    inputs: Frames | None, metric: str | Metric[...], names: Sequence[str], k: int | None
 ) -> Question:
     """Return the request that explains a metric under one convention, or between two, on frames also in numbers."""
     if len(names) > 2:  # noqa: PLR2004  a difference has two sides
@@ -107,7 +107,7 @@ def question(
     return Question([_here(side, inputs) for side in sides])
 
 
-def _here(one: Convention, inputs: Inputs | None) -> Convention:
+def _here(one: Convention, inputs: Frames | None) -> Convention:
     """Return a convention as it holds of some frames, of a judged one without a universe."""
     context = one.context if inputs is None else inputs.with_ties(one.context)
     if inputs is None or inputs.truth is not None:
@@ -145,7 +145,7 @@ class Question:
             for place, one in enumerate(found)
         ]
 
-    def table(self, inputs: Inputs, values: pl.LazyFrame) -> pl.LazyFrame:
+    def table(self, inputs: Frames, values: pl.LazyFrame) -> pl.LazyFrame:
         """Return a row for the start and for each switch: what the switch adds, and the value after it."""
         if len(self.sides) == 1:
             return values

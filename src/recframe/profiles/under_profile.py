@@ -8,7 +8,7 @@ from typing import Any
 from recframe.errors import RecframeError
 from recframe.evaluation.required_columns import Convention, needs_of
 from recframe.frames.hints import Given
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Frames
 from recframe.frames.options import DEFAULTS, Context
 from recframe.metrics.language import weighing
 from recframe.metrics.language.definition import Metric
@@ -58,7 +58,7 @@ def own(context: Context) -> Context:
     return context.assuming(library_profiles.policies_of(context.profile))
 
 
-def at_home(inputs: Inputs) -> Inputs:
+def at_home(inputs: Frames) -> Frames:
     """Return the inputs under their profile's policies; of lists of which nobody knows what is relevant, all users count."""
     return inputs.under(own(inputs.context)) if inputs.judged else inputs
 

@@ -11,12 +11,12 @@ import polars as pl
 from recframe.errors import RecframeError, fails_whole_if
 from recframe.frames.collecting import LARGE, run_by_size
 from recframe.frames.hints import Either, FrameOf, Given, bind, text
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Frames
 from recframe.frames.options import FOLD, OF_LISTS
 from recframe.frames.roles import names_trainings, unbound_labels
 from recframe.frames.rows.joins import distinct_names
 from recframe.frames.segments import Segment
-from recframe.ranking.judged import PAIR, Judged, lacks_model, named_models
+from recframe.ranking.judged_frame import PAIR, Judged, lacks_model, named_models
 
 RANK_BELOW_1 = text(
     "a rank is below 1, but ranks start at 1; if they count from 0, add 1 to them",
@@ -108,13 +108,13 @@ def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
     return checks
 
 
-def may_lack_models(inputs: Inputs) -> bool:
+def may_lack_models(inputs: Frames) -> bool:
     """Return whether a model is bound and a row of the lists may have none."""
     lists = inputs.given.get("recommendations")
     return bool(inputs.model) and (lists is None or lists["model"].null_count() > 0)
 
 
-def _of_float_ids(inputs: Inputs) -> list[pl.LazyFrame]:
+def _of_float_ids(inputs: Frames) -> list[pl.LazyFrame]:
     """Return the checks of ids that are floats, which hold each whole number up to 2^53 alone."""
     roles = [role for role in PAIR if inputs.schema[role].is_float()]
     frames = {"recommendations": inputs.lists, "truth": inputs.truth, "train": inputs.train}
@@ -152,7 +152,7 @@ def as_frame(judged: Judged) -> pl.LazyFrame:
     return frame.select(pl.col(role).alias(names[role]) for role in roles)
 
 
-def check_lists(inputs: Inputs) -> Inputs:
+def check_lists(inputs: Frames) -> Frames:
     """Reject eager lists that are several in one; return others with a check that fails when the plan runs."""
     lists = inputs.given.get("recommendations")
     if inputs.scored or (lists is not None and _have_each_rank_once(inputs, lists)):
@@ -169,7 +169,7 @@ def check_lists(inputs: Inputs) -> Inputs:
     return inputs
 
 
-def _have_each_rank_once(inputs: Inputs, lists: pl.DataFrame) -> bool:
+def _have_each_rank_once(inputs: Frames, lists: pl.DataFrame) -> bool:
     """Return whether no list has a rank twice, among the rows that are drawn where there are many."""
     users = lists["user"]
     if len(lists) > LARGE:
@@ -191,13 +191,13 @@ def _have_each_rank_once(inputs: Inputs, lists: pl.DataFrame) -> bool:
     return not ranked.is_duplicated().any()
 
 
-def keys_of_lists(inputs: Inputs) -> list[str]:
+def keys_of_lists(inputs: Frames) -> list[str]:
     """Return the columns that tell lists apart."""
     of_lists = (*OF_LISTS, FOLD, "user")
     return [*inputs.inside("rows"), *(key for key in of_lists if key in inputs.schema)]
 
 
-def pooled(inputs: Inputs) -> pl.LazyFrame:
+def pooled(inputs: Frames) -> pl.LazyFrame:
     """Return the lists with two rows or more: their keys, their number of rows and whether they are `several`.
 
     Of many rows they are the lists of the users of one hash in 64.
@@ -220,7 +220,7 @@ def pooled(inputs: Inputs) -> pl.LazyFrame:
     return lists.filter(pl.col("rows") > 1).select(*keys, "rows", several=several)
 
 
-def told_apart(inputs: Inputs) -> str:
+def told_apart(inputs: Frames) -> str:
     """Return what to write with the columns that may tell lists apart."""
     labels = unbound_labels(inputs.sides["recommendations"], inputs.segments)
     of_truth = inputs.sides["truth"].columns if "truth" in inputs.sides else []

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from recframe.frames.collecting import Ask, stream
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Frames
 from recframe.frames.rows.integer_ids import (
     SPARE,
     integer_ids,
@@ -27,7 +27,14 @@ from recframe.frames.rows.profiling import (
     marked_sorted,
     merged,
 )
-from recframe.ranking.judged import PAIR, Judged, Known, as_number, is_relevant_row, rows_of_models
+from recframe.ranking.judged_frame import (
+    PAIR,
+    Judged,
+    Known,
+    as_number,
+    is_relevant_row,
+    rows_of_models,
+)
 
 _BLOCK = 2**17
 """Rows compared at a time, which stay in a processor's cache."""
@@ -74,7 +81,7 @@ def ask(judged: Judged, reads: Reads | None, collect: Ask) -> Known:
     return known
 
 
-def models_of(inputs: Inputs) -> pl.DataFrame:
+def models_of(inputs: Frames) -> pl.DataFrame:
     """Return the models, where one is bound, of an eager frame.
 
     NOTE: streamed whatever the size, since in memory the whole column would be copied. Lists mostly stand model by model.

@@ -15,7 +15,7 @@ from recframe.charts.long_format import Intervals, Names, Result, models_of, nam
 from recframe.errors import RecframeError
 from recframe.evaluation.required_columns import is_of_segment, needs_of
 from recframe.frames.dtypes import text_of
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Frames
 from recframe.metrics import catalogue_metrics, popularity_metrics
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
@@ -63,7 +63,7 @@ class Facts:
     def __post_init__(self) -> None:
         """Note what is asked, and the names of the models."""
         self.plain = self.whole._candidates()._in_polars()  # noqa: SLF001  the methods of this room
-        self.inputs: Inputs = self.plain._inputs(None, self.metrics)  # noqa: SLF001
+        self.inputs: Frames = self.plain._inputs(None, self.metrics)  # noqa: SLF001
         self.rec = self.plain
         self.names: Names = models_of(self.plain)
         self.models = self.names.order

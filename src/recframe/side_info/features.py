@@ -15,7 +15,7 @@ import polars as pl
 from recframe.errors import ColumnError, dtype_shown, fails_if, fails_whole_if
 from recframe.frames.collecting import Ask
 from recframe.frames.hints import FrameOf
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Frames
 from recframe.frames.kinds.kind import Taken, at_hand
 from recframe.frames.rows.joins import AS_EVER
 
@@ -47,7 +47,7 @@ def shape_of(dtype: pl.DataType) -> Shape | None:
     return None if dtype.is_float() else "category"
 
 
-def check_feature(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) -> None:
+def check_feature(inputs: Frames, of: str, call: str, takes: tuple[Shape, ...]) -> None:
     """Reject a column that cannot be a feature, from the schema alone."""
     dtype = _rows(inputs, of, call).collect_schema()["value"]
     if takes == NUMBERS and dtype.is_numeric():
@@ -100,7 +100,7 @@ def _are_bits(value: pl.Expr) -> pl.Expr:
     return one_length & bits.filter(listed).all() & repeats
 
 
-def _check_bits(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) -> None:
+def _check_bits(inputs: Frames, of: str, call: str, takes: tuple[Shape, ...]) -> None:
     """Say that a column holds vectors of 0 and 1, where it would be read as the categories 0 and 1; of eager items alone."""
     column = at_hand(inputs.feature(of, call))
     if column is None:
@@ -205,14 +205,14 @@ class Feature:
         return _scaled(self.rows).select("item")
 
 
-def read(inputs: Inputs, of: str) -> Feature:
+def read(inputs: Frames, of: str) -> Feature:
     """Return a feature that was checked before."""
     rows = _rows(inputs, of, "")
     dtype = rows.collect_schema()["value"]
     return Feature(rows, shape_of(dtype), dtype.size if isinstance(dtype, pl.Array) else None)
 
 
-def _rows(inputs: Inputs, of: str, call: str) -> pl.LazyFrame:
+def _rows(inputs: Frames, of: str, call: str) -> pl.LazyFrame:
     """Return a column of the items in the dtype that its values suggest: item, value."""
     rows = _with_own_dtype(inputs.feature(of, call), "value").lazy()
     dtype = pl.Null() if inputs.items is None else inputs.items.collect_schema()["item"]

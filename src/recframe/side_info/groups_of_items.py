@@ -10,7 +10,7 @@ import polars as pl
 from recframe.errors import ColumnError
 from recframe.frames.hints import Either, SideFrame
 from recframe.frames.rows.joins import aggregate, distinct_names, joined
-from recframe.ranking.judged import PAIR
+from recframe.ranking.judged_frame import PAIR
 from recframe.side_info import attributes, features
 from recframe.side_info.sources import Sides, fact
 from recframe.side_info.sums_by_feature import Rows

@@ -14,7 +14,7 @@ import polars as pl
 from recframe.frames.collecting import Ask
 from recframe.frames.rows.integer_keys import fits_31_bits, sorted_as_numbers
 from recframe.frames.rows.profiling import distinct_ids, marked_sorted, merged
-from recframe.ranking.judged import PAIR
+from recframe.ranking.judged_frame import PAIR
 from recframe.side_info import reference_lists
 from recframe.side_info.features import ANY, CATEGORIES, Feature
 from recframe.side_info.sources import Fact, Sides

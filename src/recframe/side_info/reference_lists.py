@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from recframe.frames.collecting import Ask, stream
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Frames
 from recframe.frames.options import Ties
 from recframe.frames.rows.integer_ids import lookup
 from recframe.frames.rows.integer_keys import fits_31_bits, sorted_as_numbers
 from recframe.frames.rows.joins import AS_EVER, at_best_rank, distinct_names
 from recframe.frames.rows.positions import by_item, with_places
 from recframe.frames.rows.profiling import are_in_order, marked_sorted, merged
-from recframe.ranking.judged import PAIR, is_rank
+from recframe.ranking.judged_frame import PAIR, is_rank
 from recframe.ranking.scores import in_order_given, scored
 from recframe.side_info.reference_ranks import Places, up_to
 from recframe.side_info.sources import Fact, Sides, fact
@@ -181,7 +181,7 @@ def _reference(sides: Sides, k: int | None) -> tuple[list[str], pl.LazyFrame]:
     return sides.item_keys, sides.with_item_keys(rows)
 
 
-def _ranked(rows: pl.LazyFrame, inputs: Inputs, k: int | None) -> pl.LazyFrame:
+def _ranked(rows: pl.LazyFrame, inputs: Frames, k: int | None) -> pl.LazyFrame:
     """Return rows with ranks, from scores where there are none; ties then go by item where the gains would decide."""
     dtype, ties = rows.collect_schema().get("rank"), inputs.context.ties
     if dtype is not None:

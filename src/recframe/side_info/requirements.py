@@ -7,12 +7,12 @@ from typing import Any
 
 from recframe.errors import ColumnError
 from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, SideFrame, bind
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Frames
 from recframe.side_info import features
 from recframe.side_info.sources import Fact
 
 
-def missing(inputs: Inputs, needs: Iterable[str]) -> list[str]:
+def missing(inputs: Frames, needs: Iterable[str]) -> list[str]:
     """Return the needed side frames that are not bound; the catalogue comes from `items` or `train`."""
     found = {
         name
@@ -30,7 +30,7 @@ def _without_items(metric: Any) -> ColumnError:
     return ColumnError(f"{found}; name the column of the ids: {bind(item=NAMED)}")
 
 
-def check_needs(inputs: Inputs, metric: Any, facts: Iterable[Fact]) -> None:
+def check_needs(inputs: Frames, metric: Any, facts: Iterable[Fact]) -> None:
     """Raise an error for a missing side frame, or for an unusable feature."""
     facts = list(facts)
     if inputs.known.rows_are_items and (facts or metric.definition.over_lists):

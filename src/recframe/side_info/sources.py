@@ -11,10 +11,10 @@ import polars as pl
 
 from recframe.errors import fails_if
 from recframe.frames.hints import FrameOf
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Frames
 from recframe.frames.rows.integer_keys import grouped_as_number, joined_as_numbers
 from recframe.frames.rows.joins import joined
-from recframe.ranking.judged import PAIR, Judged
+from recframe.ranking.judged_frame import PAIR, Judged
 from recframe.side_info import features
 from recframe.side_info.features import CATEGORIES, Feature, Shape
 from recframe.side_info.reference_ranks import Places
@@ -84,7 +84,7 @@ def fact(
 class Sides:
     """Side frames of one call, prepared for building facts."""
 
-    inputs: Inputs
+    inputs: Frames
     held: Judged
     """Lists joined with the truth; of one part of the users where the call runs in parts."""
     pairs: pl.LazyFrame | None = None

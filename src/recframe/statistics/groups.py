@@ -14,12 +14,12 @@ from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import Convention, needs_of
 from recframe.evaluation.segments import SUPPORT, keys_of, numbered, support_of
 from recframe.frames.dtypes import as_text
-from recframe.frames.inputs import GROUP, Inputs
+from recframe.frames.inputs import GROUP, Frames
 from recframe.frames.options import FOLD
 from recframe.frames.rows.joins import aggregate, in_long_form, joined
 from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
-from recframe.ranking.judged import judge, rows_of_models
+from recframe.ranking.judged_frame import judge, rows_of_models
 from recframe.side_info.aggregation_levels import Level
 from recframe.splits.hashing import hashed
 from recframe.statistics.sums import (
@@ -52,7 +52,7 @@ def reason_without(metric: Metric[...]) -> str | None:
     return None
 
 
-def grouped(inputs: Inputs, cluster: str | None) -> Inputs:
+def grouped(inputs: Frames, cluster: str | None) -> Frames:
     """Return inputs with random groups of users as the last segment, which divide no cluster.
 
     A group follows from the value of an id alone, the same in each part, model, run and version.
@@ -87,7 +87,7 @@ def _keyed(rows: pl.LazyFrame, name: str, key: str) -> pl.LazyFrame:
 
 
 def of_groups(
-    inputs: Inputs,
+    inputs: Frames,
     conventions: Sequence[Convention],
     run: Run,
     places: Mapping[int, Metric[...]],
@@ -135,7 +135,7 @@ def _row(place: int, metric: Metric[...]) -> dict[str, pl.Expr]:
     return {**properties_of(place, metric), "b": pl.col(str(metric)), "n_b": n}
 
 
-def _models(inputs: Inputs, run: Run) -> pl.LazyFrame:
+def _models(inputs: Frames, run: Run) -> pl.LazyFrame:
     """Return the models, each once."""
     found = None
     if inputs.folds is None and not inputs.training:

@@ -13,7 +13,7 @@ from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import Convention, is_of_segment
 from recframe.evaluation.segments import TOTAL, name_beside, numbered
 from recframe.evaluation.trainings import PARTS as OF_TRAININGS
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Frames
 from recframe.frames.rows.joins import in_long_form, joined
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.weighing import weights_of_hits
@@ -38,7 +38,7 @@ OF_HITS = "of hits"
 class Sample:
     """Metrics of a call over its frames, and the unit that is independent."""
 
-    inputs: Inputs
+    inputs: Frames
     conventions: Sequence[Convention]
     run: Run
     places: Mapping[int, Metric[...]]
@@ -49,7 +49,7 @@ class Sample:
     """Whether trainings are a second sample, without rows of their own."""
 
     @property
-    def whole(self) -> Inputs:
+    def whole(self) -> Frames:
         """The frames without units as segments."""
         inputs = self.inputs
         left = tuple(one for one in inputs.segments if one.inside not in inputs.units)

@@ -11,7 +11,7 @@ from recframe.errors import fails_whole_if
 from recframe.evaluation.segments import not_of_users
 from recframe.frames.collecting import run_by_size
 from recframe.frames.dtypes import as_text
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Frames
 from recframe.frames.rows.joins import ExactSums, joined
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.sums import (
@@ -43,7 +43,7 @@ class Segmenting:
     """Column of clusters, within which users are correlated."""
 
 
-def checks(inputs: Inputs, call: str) -> Iterator[pl.LazyFrame]:
+def checks(inputs: Frames, call: str) -> Iterator[pl.LazyFrame]:
     """Give frames of one row that fail when the plan runs, if a column of rows puts a user into several segments."""
     for segment in inputs.segments:
         if segment.at not in {"rows", "truth"}:

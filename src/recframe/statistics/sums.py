@@ -18,7 +18,7 @@ from recframe.evaluation.required_columns import Convention, is_of_segment, is_s
 from recframe.evaluation.user_values import bounded_names
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import bind
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Frames
 from recframe.frames.kinds.engine import MOST
 from recframe.frames.rows.joins import ExactSums, Frame, in_long_form, joined, of_few
 from recframe.metrics.language.definition import Metric
@@ -278,7 +278,7 @@ def has_no_ends(metric: Metric[...]) -> bool:
 
 
 def cells(
-    inputs: Inputs,
+    inputs: Frames,
     conventions: Sequence[Convention],
     run: Run,
     places: Mapping[int, Metric[...]],

@@ -7,7 +7,7 @@ from hashlib import sha256
 import polars as pl
 
 from recframe.frames.collecting import stream
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Frames
 from recframe.frames.rows.joins import beside_one_another
 
 FRAMES = ("lists", "truth", "users", "items", "train", "reference")
@@ -18,7 +18,7 @@ NUMBERS = ("rank", "score", "relevance", "propensity")
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 
-def fingerprint(inputs: Inputs) -> str:
+def fingerprint(inputs: Frames) -> str:
     """Return the fingerprint of the frames of a call, by the columns that it reads: roles, and those of `by`.
 
     The rows of each frame become numbers, which are summed up: so their order, chunks and threads change nothing, and it

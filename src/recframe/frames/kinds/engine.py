@@ -28,7 +28,7 @@ import polars as pl
 
 Adds = Callable[[pl.LazyFrame, Sequence[str], Sequence[str]], pl.LazyFrame]
 """Type of functions that add up sums over some users, given keys and constant columns."""
-Frames = Mapping[str, pl.DataFrame]
+NamedRows = Mapping[str, pl.DataFrame]
 """Rows of some users, by the names of their frames."""
 MOST = "largest of"
 """Prefix of columns that are added up by their maximum."""
@@ -94,7 +94,7 @@ class Routed:
         return self.schema.names()
 
 
-Summing = Callable[[Frames], list[pl.DataFrame]]
+Summing = Callable[[NamedRows], list[pl.DataFrame]]
 """Type of functions of a bucket's rows that return its sums, one frame for each way to add up."""
 
 
@@ -135,7 +135,7 @@ class Engine(ABC):
         self,
         frame: Any,
         routed: Mapping[str, Routed],
-        made: Callable[[Frames], pl.DataFrame],
+        made: Callable[[NamedRows], pl.DataFrame],
         schema: pl.Schema,
     ) -> Any:
         """Return the rows that are made of each bucket, as a frame of the engine; nothing needs to run yet."""

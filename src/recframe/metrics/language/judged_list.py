@@ -18,7 +18,7 @@ from recframe.metrics.language.at import (
 )
 from recframe.metrics.language.sums_over_ranks import sums_of_shares
 from recframe.ranking.data_checks import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST
-from recframe.ranking.judged import is_rank, is_relevant
+from recframe.ranking.judged_frame import is_rank, is_relevant
 
 SEVERAL_LISTS = (
     "more items are above a rank than there are places, so the group has rows of several lists, or dense ranks; an "

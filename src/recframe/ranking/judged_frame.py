@@ -9,7 +9,7 @@ from typing import Literal
 
 import polars as pl
 
-from recframe.frames.inputs import Inputs, check_is_one_fold
+from recframe.frames.inputs import Frames, check_is_one_fold
 from recframe.frames.rows.integer_keys import SMALL_INTEGERS, joined_as_numbers
 from recframe.frames.rows.joins import alike_as_one, at_best_rank, distinct_names
 from recframe.ranking.scores import Scored, in_order_given, scored
@@ -39,7 +39,7 @@ def is_relevant(
     return (value > 0 if at_least is None else value >= at_least) & value.is_not_nan()
 
 
-def is_relevant_row(inputs: Inputs) -> pl.Expr:
+def is_relevant_row(inputs: Frames) -> pl.Expr:
     """Return whether a row of the frame that has the relevance is relevant."""
     return is_relevant(pl.col("relevance"), inputs.context.min_relevance, inputs.relevance_dtype)
 
@@ -63,13 +63,13 @@ def best_rank(relevant: pl.Expr) -> pl.Expr:
     return rank.filter(relevant).min().fill_null(rank.min())
 
 
-def lacks_model(inputs: Inputs) -> pl.Expr:
+def lacks_model(inputs: Frames) -> pl.Expr:
     """Return whether a ranked list row has no model; each row with a score is ranked."""
     unnamed = pl.col("model").is_null()
     return unnamed if inputs.scored else unnamed & is_rank(pl.col("rank"), inputs.schema["rank"])
 
 
-def rows_of_models(inputs: Inputs) -> pl.LazyFrame:
+def rows_of_models(inputs: Frames) -> pl.LazyFrame:
     """Return the model of each row that names one; a judged row may name none, and is then one of all models."""
     if inputs.models is not None:
         return inputs.models
@@ -79,7 +79,7 @@ def rows_of_models(inputs: Inputs) -> pl.LazyFrame:
     return inputs.identified("recommendations", where=named).select("model")
 
 
-def named_models(inputs: Inputs) -> pl.LazyFrame:
+def named_models(inputs: Frames) -> pl.LazyFrame:
     """Return the models of all users, of whom a plan has some; null where a ranked row names none."""
     wanted = pl.col("model").is_not_null() | lacks_model(inputs)
     models = inputs.identified("recommendations", where=wanted).select("model")
@@ -120,7 +120,7 @@ class Known:
     """Whether the data checks have passed."""
 
 
-def judge(inputs: Inputs, models: pl.LazyFrame | None = None, known: Known | None = None) -> Judged:
+def judge(inputs: Frames, models: pl.LazyFrame | None = None, known: Known | None = None) -> Judged:
     """Join the recommendations with the truth; `models` are those that one part of the users may lack."""
     check_is_one_fold(inputs)
     lists, known = inputs.identified("recommendations"), known or Known()
@@ -152,7 +152,7 @@ class Judged:
     hits from an inner join, the relevant rows from the truth alone.
     """
 
-    inputs: Inputs
+    inputs: Frames
     lists: pl.LazyFrame
     truth: pl.LazyFrame | None = None
     models: pl.LazyFrame | None = None
