@@ -13,9 +13,7 @@ from recframe.evaluation.metrics_of_lists import Lists
 from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import Convention
 from recframe.evaluation.segments import (
-    SQUARE,
     TOTAL,
-    ZERO,
     N,
     columns_beside,
     described,
@@ -43,7 +41,7 @@ from recframe.ranking.data_checks import after_checks
 from recframe.ranking.judged_frame import Judged, judge
 from recframe.side_info.requirements import check_needs
 
-PARTS = {N: "count", TOTAL: "sum", SQUARE: "square", ZERO: "zero"}
+PARTS = {N: "count", TOTAL: "sum"}
 """Prefix of the column of each part behind a mean."""
 By = dict[str, str]
 """Own names of key columns, by their names inside the plan."""
@@ -308,10 +306,9 @@ def _of_users(
         each = values_of_users(judged, metrics, keys, run.ask).each()
         return _values(run.added([each], keys), by, metrics, beside)
     names = names_of(metrics)
-    spread = names if SQUARE in beside else []
-    exact = sums_of_values(names, bounded_names(metrics), spread=spread)
+    exact = sums_of_values(names, bounded_names(metrics))
     if metrics or inputs.context.no_relevant == "skip":
-        sums = values_of_users(judged, metrics, keys, run.ask).sums(exact, spread)
+        sums = values_of_users(judged, metrics, keys, run.ask).sums(exact)
     else:
         if run.ask is not None:
             judged = replace(judged, known=known.ask(judged, None, run.ask))
@@ -346,7 +343,7 @@ def _means(
     skips = judged.context.no_relevant == "skip"
     n_users, n_present = pl.col("n_users"), pl.col("n_present").fill_null(0)
     sums = sums.with_columns(absent=0 if skips else n_users - n_present)
-    sums = sums.with_columns(_with_absent([*metrics], exact, spreads=SQUARE in beside))
+    sums = sums.with_columns(_with_absent([*metrics], exact))
     columns = {"n_users": n_present if skips else n_users}
     for name, metric in metrics.items():
         count = pl.col(f"count {name}")
@@ -362,21 +359,14 @@ def _means(
     return _named(sums, by, columns)
 
 
-def _with_absent(names: Sequence[str], exact: ExactSums, *, spreads: bool) -> list[pl.Expr]:
+def _with_absent(names: Sequence[str], exact: ExactSums) -> list[pl.Expr]:
     """Return the sums and counts of values, with those of users who are absent from the branches."""
     absent, columns = pl.col("absent"), []
     for name in names:
         empty = pl.col(f"empty {name}")
-        counted, summed = {"count": empty.is_not_null()}, {"sum": empty}
-        if spreads:
-            counted["zero"] = (empty == 0).fill_null(value=False)
-            summed["square"] = empty * empty
-        for part, of_empty in counted.items():
-            count = pl.col(f"{part} {name}").fill_null(0) + of_empty * absent
-            columns.append(count.cast(pl.Int64).alias(f"{part} {name}"))
-        for part, value in summed.items():
-            total = exact.total(f"{part} {name}", (value, absent))
-            columns.append(total.alias(f"{part} {name}"))
+        count = pl.col(f"count {name}").fill_null(0) + empty.is_not_null() * absent
+        columns.append(count.cast(pl.Int64).alias(f"count {name}"))
+        columns.append(exact.total(f"sum {name}", (empty, absent)).alias(f"sum {name}"))
     return columns
 
 

@@ -12,9 +12,7 @@ from recframe.errors import NeedsAllUsersError, RecframeError, without_order
 from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import needs_of
 from recframe.evaluation.segments import (
-    SQUARE,
     TOTAL,
-    ZERO,
     N,
     keys_of,
 )
@@ -139,14 +137,11 @@ def _value(metric: Metric[...], at: AtLists) -> pl.Expr:
 
 def _behind_a_mean(at: AtLists, value: pl.Expr, beside: Sequence[str]) -> dict[str, pl.Expr]:
     """Return the requested columns behind the mean of a value over lists."""
-    counts = {N: value.is_not_null(), ZERO: value == 0}
-    sums = {TOTAL: value, SQUARE: value * value}
-    return {
-        part: at.over_lists(sums[part])
-        if part in sums
-        else _number(at.over_lists(counts[part], counts=True))
-        for part in beside
+    made = {
+        N: lambda: _number(at.over_lists(value.is_not_null(), counts=True)),
+        TOTAL: lambda: at.over_lists(value),
     }
+    return {part: made[part]() for part in beside}
 
 
 def _number(of: pl.Expr) -> pl.Expr:

@@ -45,11 +45,9 @@ def keys_of(inputs: Frames, metrics: Sequence[Metric[...]]) -> dict[str, str]:
     return by
 
 
-N, TOTAL, SQUARE, ZERO = "n", "total", "square", "zero"
+N, TOTAL = "n", "total"
 SUPPORT = (N,)
 """Column suffixes of the support: the number of users or lists averaged over."""
-SPREAD = (N, TOTAL, SQUARE, ZERO)
-"""Column suffixes of support and spread: sums of values and squares, and numbers of zeros; null for set metrics."""
 
 
 def name_beside(part: str, metric: Metric[...]) -> str:

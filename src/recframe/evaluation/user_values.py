@@ -98,8 +98,8 @@ class UserValues:
         users = users.select(*keys, *names, n_users=pl.lit(1, dtype=pl.Int64))
         return self._checked(users).select(*keys, *names)
 
-    def sums(self, exact: ExactSums, spread: Collection[str] = ()) -> pl.LazyFrame:
-        """Return one row per segment: keys, n_users, sums for means, and the spread of some values.
+    def sums(self, exact: ExactSums) -> pl.LazyFrame:
+        """Return one row per segment: keys, n_users and sums for means.
 
         The sums are in the parts of `exact`, see `sums_of_values`.
         """
@@ -107,9 +107,6 @@ class UserValues:
         for name in self.names:
             counts.append(pl.col(name).count().alias(f"count {name}"))
             others += [f"count {name}", f"empty {name}"]
-        for name in spread:
-            counts.append((pl.col(name) == 0).sum().alias(f"zero {name}"))
-            others.append(f"zero {name}")
         rows, judged = self.present, self.judged
         if not {*keys} <= {*judged.model}:
             rows = judged.inputs.attach(judged.named(rows), "users")
@@ -148,17 +145,10 @@ def bounded_names(metrics: Sequence[Metric[...]]) -> frozenset[str]:
     return frozenset(found)
 
 
-def sums_of_values(
-    names: Sequence[str], bounded: Collection[str], *, spread: Collection[str]
-) -> ExactSums:
-    """Return the sums of values, and of the squares of some: `sum value 0`, ..., `square value 0`, ..."""
-    values, whole = {}, []
-    for name in names:
-        values[f"sum {name}"] = pl.col(name)
-        whole += [f"sum {name}", f"square {name}"] * (name in bounded)
-    for name in spread:
-        values[f"square {name}"] = pl.col(name) * pl.col(name)
-    return ExactSums(values, whole)
+def sums_of_values(names: Sequence[str], bounded: Collection[str]) -> ExactSums:
+    """Return the sums of values: `sum value 0`, ..."""
+    values = {f"sum {name}": pl.col(name) for name in names}
+    return ExactSums(values, [f"sum {name}" for name in names if name in bounded])
 
 
 def deepest_of(metrics: Sequence[Metric[...]]) -> int | None:

@@ -279,11 +279,6 @@ class Frames:
         return replace(self, **unread)
 
     @cached_property
-    def ranks_by_gain(self) -> bool:
-        """Whether tied items are ordered by their gains, so that ranks depend on the truth."""
-        return self.scored and self.context.ties in {"pessimistic", "optimistic"}
-
-    @cached_property
     def item_keys(self) -> list[str]:
         """The segments that are properties of the item, or the item itself, as keys."""
         return [one.inside for one in self.segments if one.at == "items" or one.inside == "item"]

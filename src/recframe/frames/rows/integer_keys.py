@@ -18,8 +18,6 @@ SMALL_INTEGERS = {pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl
 """The dtypes whose values all fit into Int64."""
 FEW = 2
 """Threads up to which a parallel sort is no faster than a sequential one."""
-HASH = "hash"
-"""Column with the hash of a row's user and item, if precomputed; see `with_hash`."""
 
 
 def in_order(rows: pl.LazyFrame, number: str) -> pl.LazyFrame:
@@ -41,12 +39,6 @@ def ends_of(ids: pl.Series) -> tuple[int, int] | None:
     lowest: Any = ids.min() if ids.dtype in SMALL_INTEGERS else None
     highest: Any = ids.max() if lowest is not None else None
     return None if lowest is None else (lowest, highest)
-
-
-def are_small_integers(numbers: pl.Series) -> bool:
-    """Return whether all numbers, at least one, are whole and below 2^32."""
-    whole = numbers.dtype.is_integer() or bool((numbers == numbers.floor()).all())
-    return whole and bool((numbers < 2**32).all()) and len(numbers) > 0
 
 
 def fits_31_bits(rows: pl.DataFrame, keys: Sequence[str]) -> bool:
@@ -89,17 +81,6 @@ def grouped_as_number(
         (number % 2**32).cast(schema[lower]).alias(lower),
         pl.exclude("both keys"),
     )
-
-
-def with_hash(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return rows with the hash of their keys, precomputed or new.
-
-    NOTE: long texts that lie scattered take as long to read as a hash table of them, so that each is read once.
-    """
-    schema = rows.collect_schema()
-    if HASH in schema:
-        return rows
-    return rows.with_columns(key_hash(keys, schema).alias(HASH))
 
 
 def ranges_in_one_number(rows: pl.DataFrame, keys: Sequence[str]) -> list[int] | None:

@@ -9,13 +9,11 @@ import polars as pl
 
 from recframe.frames.collecting import Ask, stream
 from recframe.frames.rows.integer_keys import (
-    HASH,
     READS_BITS,
     SMALL_INTEGERS,
     ends_of,
     key_hash,
     repeated,
-    with_hash,
 )
 from recframe.frames.rows.joins import distinct_names
 from recframe.frames.rows.positions import changes
@@ -159,11 +157,10 @@ def merged(
 def _repeating(rows: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.Expr, pl.LazyFrame]:
     """Return a number of each row, and those numbers that are of all rows of an item which a list has twice, or of others."""
     if len(keys) == 1 and rows[keys[0]].flags["SORTED_ASC"]:
-        item = pl.col(HASH if HASH in rows.schema else "item")
-        lists = rows.lazy().group_by(keys).agg(twice=item.n_unique() < pl.len())
+        lists = rows.lazy().group_by(keys).agg(twice=pl.col("item").n_unique() < pl.len())
         return pl.col(keys[0]), lists.filter(pl.col("twice")).select(keys)
     pair = distinct_names(*keys, "item")
-    number = pl.col(HASH) if HASH in rows.schema else key_hash(pair, rows.schema)
+    number = key_hash(pair, rows.schema)
     return number, repeated(rows.lazy(), number)
 
 
@@ -181,21 +178,3 @@ def are_in_order(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
         | (rank - rank.shift() >= 1).fill_null(value=False)
     )
     return rows.lazy().select(in_order=follows.all())
-
-
-def places_where_met(
-    rows: pl.DataFrame, where: pl.Expr, others: pl.DataFrame, keys: Sequence[str]
-) -> pl.DataFrame:
-    """Return the numbers of rows for which a condition holds and of `other` rows that have the same keys, none null, in order.
-
-    NOTE: a join of texts looks at each of them, and carries them along: numbers choose those that may be the same, few of all.
-    """
-    here = with_hash(rows.lazy().with_row_index("row").filter(where), keys).select("row", HASH)
-    there = with_hash(others.lazy(), keys).select(HASH).with_row_index("other")
-    met = stream(here.join(there, on=HASH).select("row", "other").sort("row", "other"))
-    # as columns, which are found at the same time
-    alike = met.select(
-        (pl.lit(rows[key]).gather("row") == pl.lit(others[key]).gather("other")).alias(key)
-        for key in keys
-    )
-    return met.filter(alike.select(pl.all_horizontal(keys)).to_series())
