@@ -16,7 +16,7 @@ from datetime import datetime
 import polars as pl
 
 # A check inside a lazy plan fails as a Polars error that quotes our sentence; the marks tell where it begins and ends.
-_OPEN, _CLOSE = "for recframe: ", " (end of message)"
+START, END = "for recframe: ", " (end of message)"
 _ANY_TIME = datetime(2000, 1, 1)  # noqa: DTZ001  which is given a zone in a plan
 
 LONGEST = 200
@@ -279,9 +279,9 @@ def _words(message: str | pl.Expr) -> pl.Expr:
     """Return a message between its marks."""
     # NOTE: a sum, since Polars 1 panics where it streams pl.concat_str of a literal and a column over no rows.
     return (
-        pl.lit(f"{_OPEN}{readable(message)}{_CLOSE}")
+        pl.lit(f"{START}{readable(message)}{END}")
         if isinstance(message, str)
-        else worded(_OPEN, message, _CLOSE)
+        else worded(START, message, END)
     )
 
 
@@ -296,15 +296,3 @@ def worded(*parts: str | pl.Expr) -> pl.Expr:
 def sentence(statement: str, close: str) -> str:
     """Return a statement as a sentence of its own, with the closest name where there is one."""
     return statement + (close or ".")
-
-
-@contextmanager
-def plan_errors() -> Iterator[None]:
-    """Turn the Polars error of a failed check into a DataError with the check's own words."""
-    try:
-        yield
-    except pl.exceptions.PolarsError as error:
-        found = re.search(f"{re.escape(_OPEN)}(.*?){re.escape(_CLOSE)}", str(error), re.DOTALL)
-        if found is None:
-            raise
-        raise DataError(found.group(1)) from None

@@ -11,7 +11,8 @@ import pytest
 
 from buckets_of_users import in_buckets
 from pooled_ranks import apart, are_pooled
-from recframe.errors import DataError, plan_errors
+from recframe.errors import DataError
+from recframe.frames.collecting import plan_errors
 
 EVERY_KIND = True
 USERS = range(1, 5)

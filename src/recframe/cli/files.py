@@ -1,4 +1,4 @@
-"""Files, folders, patterns and pipes by their paths, and the errors of reading them."""
+"""Files, folders, patterns and pipes by path, and errors of reading."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 import polars as pl
 
-from recframe.errors import RecframeError, plan_errors, suggestion
+from recframe.errors import RecframeError, suggestion
 from recframe.frames.atomic_write import is_plain, is_utf8, led_to, opened, reason
+from recframe.frames.collecting import plan_errors
 
 PARQUET = (".parquet", ".pq")
 ARROW_STREAM = ".arrows"
@@ -57,7 +58,7 @@ class Source(NamedTuple):
     kind: str
     """The ending that says how it is read."""
     content: str | bytes
-    """What Polars scans: a pattern of this path alone, or bytes."""
+    """The pattern of this path alone, or the bytes, that Polars scans."""
 
 
 @contextmanager
@@ -173,9 +174,11 @@ def _below(folder: Path, path: str) -> list[str]:
                 f"first: pl.{call}({path!r}).sink_parquet('table.parquet')"
             )
             raise RecframeError(msg)
-    below = (place.relative_to(folder) for place in folder.rglob("*.parquet"))
-    shown = (place for place in below if not any(part[0] in "._" for part in place.parts))
-    found = sorted(str(folder / place) for place in shown if (folder / place).is_file())
+    found = []
+    for place in sorted(folder.rglob("*.parquet"), key=str):
+        is_hidden = any(part[0] in "._" for part in place.relative_to(folder).parts)
+        if place.is_file() and not is_hidden:
+            found.append(str(place))
     if not found:
         pattern = str(folder / "*.csv")
         msg = f"the directory {path!r} has no .parquet files; name another kind by a pattern: {pattern!r}"

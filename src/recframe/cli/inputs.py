@@ -163,7 +163,7 @@ class Given:
 
     @cached_property
     def roles(self) -> dict[str, Role]:
-        """What the columns are for that the call reads."""
+        """Roles of the columns that the call reads."""
         names = {self.name, "truth"} if self.is_judged else {self.name}
         segments = [*(self.options.get("by") or []), self.options.get("cluster")]
         roles: dict[str, Role] = dict.fromkeys(filter(None, segments), "id")

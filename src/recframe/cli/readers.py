@@ -84,7 +84,8 @@ def in_plan(name: str, kind: str, rows: pl.LazyFrame) -> Table:
 
 def _joined(path: str, parts: Sequence[Table]) -> Table:
     """Return the rows of files, by the columns that all of them have, in their common dtypes."""
-    names = [name for name in parts[0].schema if all(name in part.schema for part in parts)]
+    of_all = set.intersection(*({*part.schema} for part in parts))
+    names = [name for name in parts[0].schema if name in of_all]
 
     def scan(dtypes: Dtypes) -> pl.LazyFrame:
         frames = [part.scan(dtypes).select(names) for part in parts]

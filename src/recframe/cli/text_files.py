@@ -1,4 +1,4 @@
-"""Tables whose texts have no dtypes yet, and those of text in columns."""
+"""Tables of text without dtypes, and those of text in columns."""
 
 from __future__ import annotations
 

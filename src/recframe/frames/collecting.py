@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
 import polars as pl
 
-from recframe.errors import RecframeError, plan_errors
+from recframe.errors import END, START, DataError, RecframeError
 
 _PROCESS = Path("/proc/self")
 _FORKED = 0x40
@@ -80,6 +81,18 @@ _STREAMED = 2_000_000
 IS_POLARS_1 = pl.__version__.startswith("1.")
 # Polars 1 does not know the dtype of some literals without its optimizer.
 _NO_OPTIMIZER = pl.QueryOptFlags() if IS_POLARS_1 else pl.QueryOptFlags.none()
+
+
+@contextmanager
+def plan_errors() -> Iterator[None]:
+    """Turn the Polars error of a failed check into a DataError with the check's own words."""
+    try:
+        yield
+    except pl.exceptions.PolarsError as error:
+        found = re.search(f"{re.escape(START)}(.*?){re.escape(END)}", str(error), re.DOTALL)
+        if found is None:
+            raise
+        raise DataError(found.group(1)) from None
 
 
 def stream(plan: pl.LazyFrame) -> pl.DataFrame:
