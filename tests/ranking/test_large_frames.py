@@ -198,6 +198,18 @@ def test_an_item_that_repeats_behind_the_cut_off_is_where_its_relevant_row_is():
     assert found.rows() == [(SIZE // 12, 2.0, 0.5, 0.0)]
 
 
+def test_a_relevance_without_a_rank_does_not_judge_the_ranked_row_of_its_item():
+    # of each list the item 0 is first, without a relevance, and once more without a rank, as relevant
+    is_first, is_hit = pl.col("item") == 0, pl.col("item") == 2
+    frame = judged(NUMBER, NUMBER).with_columns(relevance=pl.when(~is_first).then(is_hit.cast(int)))
+    again = frame.filter(is_first).with_columns(rank=None, relevance=1).cast(dict(frame.schema))
+
+    found = pl.concat([frame, again]).rec.evaluate("judged", "recall", k=3)
+
+    # items 1 and 2 are judged, and one of the two relevant items has a rank
+    assert found.rows() == [(SIZE // 12, pytest.approx(2 / 3, rel=1e-12), 0.5)]
+
+
 @pytest.mark.parametrize("rank", ["rank", "1"])
 @pytest.mark.parametrize("order", list(ORDERS)[:2])
 def test_a_metric_that_reads_whole_lists_does_so_whatever_its_cut_off(order, rank):

@@ -350,7 +350,8 @@ class Judged:
         if known is None or self.truth is not None:
             judged = self._judged_rows.group_by(self.pair_keys).agg(relevance.max())
         else:
-            judged = known.filter(relevance.is_not_null())
+            judged = known.select(*self.pair_keys, relevance="judged")
+            judged = judged.filter(relevance.is_not_null())
         rows = self._keyed(judged.filter(~is_relevant_row(self.inputs)))
         rows = self.counted(rows, {"recs", "both"})
         return self.for_each_model(rows).select(self.list_keys)
@@ -396,16 +397,20 @@ class Judged:
 
     def values_of_repeated(self) -> list[pl.Expr]:
         """Return the best rank and the highest relevance of the rows of one item."""
-        tied = [pl.col(name).max() for name in self._tied]
-        return [best_rank(is_relevant_row(self.inputs)), pl.col("relevance").max(), *tied]
+        others = [pl.col(name).max() for name in ("^judged$", *self._tied)]
+        return [best_rank(is_relevant_row(self.inputs)), pl.col("relevance").max(), *others]
 
     def rows_with_relevance(self, k: int | None) -> pl.LazyFrame:
-        """Return the rows of the lists with a rank up to k: keys, item, rank, relevance; of a judged frame all judged rows."""
+        """Return the rows of the lists with a rank up to k: keys, item, rank, relevance.
+
+        Of a judged frame they are all judged rows too, with `judged`, the relevance of those without a rank as well.
+        """
         relevance = pl.col("relevance")
         if self.truth is None:
             # an item that is repeated may have its best rank behind k
             rows = self.lists.filter(self.up_to(k) | relevance.is_not_null())
-            return rows.select(*self.pair_keys, self._rank, relevance)
+            of_ranked = pl.when(self._ranked).then(relevance)
+            return rows.select(*self.pair_keys, self._rank, of_ranked, judged=relevance)
         best = self.truth.group_by(self.pair_keys).agg(relevance.max())
         on, of_rows = self.pair_keys, bool(self.of_rows)
         return self.rows_to_meet(k).join(best, on=on, how="left", nulls_equal=of_rows)
