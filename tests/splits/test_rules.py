@@ -177,7 +177,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("last_per_user", {"n": 3}, "a user needs 4 events, n and keep together"),
     ("by_user", {"at": 0}, "no other user has rows in it; write a later at"),
     ("by_user", {"at": 1, "folds": 2}, "takes one of at= and folds=, but found at= and folds="),
-    ("by_user", {"folds": 2, "fold_in": 1.5}, "a share of a user's events between 0 and 1"),
+    ("by_user", {"folds": 2, "fold_in": 1.5}, "takes a number between 0 and 1"),
     ("by_user", {"folds": 2, "order": "item"}, "order takes 'time' or 'random'"),
 ]
 

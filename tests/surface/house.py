@@ -23,8 +23,8 @@ WALKS = {
 }
 """First calls, each made in a fresh process, on 60 judged rows or on those of two models."""
 BOUNDS = {
-    "nodes": 264_921,
-    "lines": 36_961,
+    "nodes": 265_157,
+    "lines": 36_986,
     "files": 195,
     "files_out_of_size": 23,
     "nodes_a_line": 7.17,
@@ -35,9 +35,9 @@ BOUNDS = {
     "ndcg_changes": 172,
     "compare_files": 39,
     "compare_functions": 445,
-    "compare_calls": 1_004,
+    "compare_calls": 1_005,
     "compare_changes": 367,
-    "lines_of_tests": 48_995,
+    "lines_of_tests": 49_007,
 }
 """The largest value that each count may have."""
 

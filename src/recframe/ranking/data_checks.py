@@ -203,7 +203,7 @@ def pooled(inputs: Frames) -> pl.LazyFrame:
     Of many rows they are the lists of the users of one hash in 64.
     """
     keys, rank, n = keys_of_lists(inputs), pl.col("rank"), pl.col("len")
-    rows = inputs.lists.select(*distinct_names(*keys, *PAIR, "rank"))
+    rows = _with_scores(inputs, distinct_names(*keys, *PAIR, "rank"))
     first, some = rows.head(FEW_ROWS), rows.filter(OF_SOME_USERS)
     few = first.select(few=pl.len() < FEW_ROWS)
     # two branches: joined with all rows, their number would cost a copy of them
@@ -211,13 +211,26 @@ def pooled(inputs: Frames) -> pl.LazyFrame:
     rows = pl.concat([whole, some.join(few.filter(~pl.col("few")), how="cross")])
     # after it, so that the ranks of users who are not looked at are not compared
     rows = rows.drop_nulls(PAIR).filter(rank.is_between(1, inf, "left"))
-    items = rows.group_by(distinct_names(*keys, "item")).agg(rank.min().cast(pl.Float64))
+    best = [rank.min().cast(pl.Float64), pl.col("^score$").max()]
+    items = rows.group_by(distinct_names(*keys, "item")).agg(best)
+    # equal ranks of equal scores are ties
+    items = items.drop("item").unique() if "score" in items.collect_schema() else items
     # what asks for the rows at the highest rank inside a group does not stream, and a sum does
     at_highest = (ABOVE_ALL_COUNTS * rank + n).max() - ABOVE_ALL_COUNTS * rank.max()
     places = rank.max().ceil() + at_highest - 1
     lists = items.group_by(*keys, rank).len().group_by(keys).agg(rows=n.sum(), places=places)
     several = pl.col("rows") > TOO_MANY * pl.col("places")
     return lists.filter(pl.col("rows") > 1).select(*keys, "rows", several=several)
+
+
+def _with_scores(inputs: Frames, names: list[str]) -> pl.LazyFrame:
+    """Return columns of the lists, with the scores that are bound along with ranks."""
+    main = inputs.sides["recommendations"]
+    if main.context.score is None or not main.has("score"):
+        return inputs.lists.select(names)
+    cut = [segment for segment in inputs.segments if segment.inside in names]
+    roles = {*names, "score"} - {segment.inside for segment in cut}
+    return main.take(roles, cut).lazy()
 
 
 def told_apart(inputs: Frames) -> str:

@@ -39,6 +39,11 @@ def exploded(frame: Any, context: Context, number: str) -> Any:
     rows = taken.lazy()
     schema = rows.collect_schema()
     rows = rows.with_columns(_lists(name, schema[name]) for name in (item, *numbers))
+    for name in numbers:
+        inner = getattr(schema[name], "inner", None)
+        if inner == pl.String:
+            msg = f"the lists of column {name!r} hold text; give numbers"
+            raise ColumnError(msg)
     size = _size(item)
     for name in numbers:
         words = f"a list of {item!r} has more or fewer items than the list of {name!r} numbers"

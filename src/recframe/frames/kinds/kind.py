@@ -471,6 +471,8 @@ def _made_a_frame(thing: Any, of_values: str) -> str:
     if isinstance(thing, str | os.PathLike):
         return _read_from(os.fsdecode(thing))
     known = {
+        "recframe": ", not what recframe makes of it",
+        "pyarrow": ": one column of a table is none",
         "NamedFrame": str(Either(", and name its columns in the call: rf.rec(frame, user='...')")),
         "Series": ": series.reset_index()" if library == "pandas" else ": series.to_frame()",
     }
