@@ -108,6 +108,8 @@ def test_segments_of_any_type_are_those_of_one_machine(of):
     assert_same(one, other, ordered=True)
 
 
+# the truth is made of the lists
+@pytest.mark.filterwarnings("ignore:no_relevant_beyond_lists:recframe.RecframeWarning")
 @pytest.mark.slow
 def test_memory_stays_bounded_where_buckets_are_too_few(tmp_path, setting):
     setting("spark.sql.shuffle.partitions", "1")

@@ -224,5 +224,5 @@ def _in_a_tree(sums: Any, added: Sequence[Added], n_buckets: int) -> Any:
 
 def _n_buckets(session: Any) -> int:
     """Return the number of buckets: that of the partitions of a shuffle, which may be no number where Spark chooses it."""
-    partitions = session.conf.get(SETTING, "")
+    partitions = session.conf.get(SETTING)
     return int(partitions) if partitions.isdecimal() else N_BUCKETS
