@@ -23,8 +23,8 @@ WALKS = {
 }
 """First calls, each made in a fresh process, on 60 judged rows or on those of two models."""
 BOUNDS = {
-    "nodes": 265_157,
-    "lines": 36_986,
+    "nodes": 265_165,
+    "lines": 36_987,
     "files": 195,
     "files_out_of_size": 23,
     "nodes_a_line": 7.17,
@@ -37,7 +37,7 @@ BOUNDS = {
     "compare_functions": 445,
     "compare_calls": 1_005,
     "compare_changes": 367,
-    "lines_of_tests": 49_007,
+    "lines_of_tests": 49_019,
 }
 """The largest value that each count may have."""
 

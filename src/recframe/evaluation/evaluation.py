@@ -327,7 +327,8 @@ def _values(
     for name, metric in zip(names_of(metrics), metrics, strict=True):
         value = pl.col(name)
         columns[str(metric)] = value
-        columns |= columns_beside(metric, beside, {N: value.is_not_null().cast(pl.Int64)})
+        n = value.is_not_null().cast(pl.Int64)
+        columns |= columns_beside(metric, beside, {N: n, TOTAL: value})
     return _named(each, by, columns)
 
 
