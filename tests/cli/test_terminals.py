@@ -25,7 +25,7 @@ import recframe as rf
 from recframe.cli.commands import main
 from recframe.cli.tables import HEAD_BREAK
 from recframe.demo import simulate
-from recframe.statistics.stored_results import with_interval
+from recframe.statistics.stored_results import decimals_of
 
 # sets the clipboard (OSC 52), clears the screen, colours by a C1 control, turns the direction of text, ends a line
 SIGNS = "\x1b]52;c;aGk=\x07\x1b[2J\x9b31m\u202e\u2028"
@@ -252,8 +252,9 @@ def test_columns_that_matter_most_fit_into_80_columns(shop, name, heads):
 def test_a_history_has_values_with_their_intervals(shop):
     shown = printed(shop, "history", 80)
     found = rf.history(shop / "runs").select("value", "low", "high")
-    for row in found.tail(5).iter_rows():
-        assert with_interval(*row) in shown
+    for value, low, high in found.tail(5).iter_rows():
+        digits = decimals_of(low, high)
+        assert f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]" in shown
 
 
 def test_what_is_the_same_in_all_rows_stands_once_above_them(shop):

@@ -23,10 +23,10 @@ WALKS = {
 }
 """First calls, each made in a fresh process, on 60 judged rows or on those of two models."""
 BOUNDS = {
-    "nodes": 265_165,
-    "lines": 36_987,
+    "nodes": 264_977,
+    "lines": 36_966,
     "files": 195,
-    "files_out_of_size": 23,
+    "files_out_of_size": 24,
     "nodes_a_line": 7.17,
     "rooms": 19,
     "ndcg_files": 22,
@@ -37,7 +37,7 @@ BOUNDS = {
     "compare_functions": 445,
     "compare_calls": 1_005,
     "compare_changes": 367,
-    "lines_of_tests": 49_019,
+    "lines_of_tests": 49_020,
 }
 """The largest value that each count may have."""
 

@@ -55,7 +55,7 @@ OF_JUDGING = [checks_of_truth.unbound_two_values, checks_of_truth.unbound_grades
 LISTS, ITEMS = "recommendations", "items"
 """The frame of the lists, and that which every bucket of users has in full."""
 DOUBTS = ("no place", "late starts", "no repeats", "all below k")
-"""What ranks may leave open, all of it in an audit and of LazyFrames."""
+"""Doubts that the first ranks may settle; an audit and a LazyFrame have all of them."""
 _FIRST = 1_000
 """Rows that mostly show that ranks are in order."""
 EVIDENCE = {"needed", "against"}

@@ -47,7 +47,7 @@ REMEDIES = {
     "could not parse": "a value is no number; write Parquet",
     "empty CSV": "it is empty",
 }
-"""What to write, by the words of Polars' errors."""
+"""Remedies, by the words of Polars' errors."""
 
 
 class Source(NamedTuple):

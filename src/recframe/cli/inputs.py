@@ -48,7 +48,7 @@ ROLES: Mapping[str, tuple[Role, AbstractSet[str]]] = {
     "propensity": ("number", LIKED),
     "weight": ("number", {"users"}),
 }
-"""What the columns of roles are for, and the files that may have them."""
+"""Kind of the values of each role, and the files that may have its column."""
 ONLY_NAMED = {"model", "training", "weight", "time"}
 """Roles whose columns are read only where they are named."""
 NEEDED = {"users": ("user",), "items": ("item",), "train": ("item",)}

@@ -140,7 +140,7 @@ class Recorder:
     values: dict[str, pl.Expr] = field(default_factory=dict)
     """Values computed first, list by list, from one kind of rows, such as relevant ones."""
     worths: dict[str, pl.Expr] = field(default_factory=dict)
-    """What relevant rows are worth, of which the most come first, by the prefix of their columns."""
+    """Worth of relevant rows, the most first, by the prefix of their columns."""
     means: list[Metric[...]] = field(default_factory=list)
     """Metrics whose means are requested."""
 

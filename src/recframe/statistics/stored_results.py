@@ -60,17 +60,6 @@ def joined_notes(notes: Iterable[pl.Expr | str]) -> pl.Expr:
     return pl.when(text != "").then(text)
 
 
-def with_interval(value: float | None, low: float | None, high: float | None) -> str:
-    """Return a number with its interval, to two digits of half its width: 0.251 [0.193, 0.317]; or one of them alone."""
-    if low is None or high is None:
-        return rounded(value)
-    decimals = decimals_of(low, high)
-    number, *ends = (
-        "" if one is None else f"{rounded(one, decimals)}" for one in (value, low, high)
-    )
-    return f"{number} [{', '.join(ends)}]".lstrip()
-
-
 def decimals_of(low: float | None, high: float | None) -> int | None:
     """Return the decimals that show two significant digits of half an interval's width; None without a width.
 
@@ -81,16 +70,6 @@ def decimals_of(low: float | None, high: float | None) -> int | None:
     if not 0.0 < half < math.inf:
         return None
     return min(max(1 - math.floor(math.log10(half)), 0), MOST_DECIMALS)
-
-
-def rounded(value: float | None, decimals: int | None = None) -> str:
-    """Return a number with so many decimals; else with four, a large one with four digits in all."""
-    if value is None:
-        return "null"
-    if decimals is None and abs(value) >= 10:  # noqa: PLR2004  one digit before the point
-        return f"{value:.4g}"
-    decimals = 4 if decimals is None else decimals
-    return f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 
 def as_shown(rows: Frame, decimals: Mapping[str, int]) -> Frame:
