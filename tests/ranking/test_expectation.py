@@ -37,7 +37,7 @@ from random_cases import (
     seeded,
     takes,
 )
-from recframe.ranking.expectation import over_places
+from recframe.ranking.expectation import over_places, ties_with_hits
 from strategies import examples
 from tied_lists import LINEAR, exactly, scored
 from ways_to_run import EAGER, WAYS, Way, in_turn
@@ -300,7 +300,8 @@ def test_what_a_place_holds_is_the_mean_over_the_places_of_the_hits_of_its_tie(t
     )
 
     half = {"half": pl.col("gain") / 2}
-    found = over_places(rows, ["user"], deepest, lambda ties: ties, half).collect().sort("rank")
+    with_hits = ties_with_hits(rows, ["user"], half)
+    found = over_places(with_hits, ["user"], deepest, [*half]).collect().sort("rank")
 
     expected = places_in_fractions(ties, deepest)
     assert found["rank"].to_list() == sorted(expected)

@@ -37,8 +37,8 @@ def by_item(frame: pl.DataFrame, user: str = "u") -> dict[str, float]:
     [
         ("rrf", {"q": 1 / 62 + 1 / 61, "p": 1 / 61, "s": 1 / 62, "r": 1 / 63}),
         ("isr", {"q": 2 * (1 / 4 + 1), "p": 1, "s": 1 / 4, "r": 1 / 9}),
-        # four items: p has 4, and of b's list of two, which lacks it, (4 - 2 + 1) / 2; s has 3 and (4 - 3 + 1) / 2 of a's
-        ("borda", {"q": 3 + 4, "p": 4 + 1.5, "s": 3 + 1, "r": 2 + 1.5}),
+        # four items: a gives 4, 3 and 2, and the fourth has 1 left; b gives 4 and 3, and leaves 2 and 1 to the others
+        ("borda", {"q": (3 - 1) + (4 - 1.5), "p": 4 - 1, "s": 3 - 1.5, "r": 2 - 1}),
         ("combsum", {"q": 1 / 2 + 1, "p": 1, "r": 0, "s": 0}),
         ("combmnz", {"q": 2 * (1 / 2 + 1), "p": 1, "r": 0, "s": 0}),
     ],
@@ -53,8 +53,8 @@ def test_each_method_gives_the_worked_scores_and_order(method: Any, expected: di
 def test_a_user_whom_a_model_lacks_has_the_lists_of_the_others():
     for method, score in (("rrf", 1 / 61), ("isr", 1), ("combsum", 0), ("combmnz", 0)):
         assert by_item(rf.fuse(BOTH, method), "v") == {"p": pytest.approx(score)}
-    # one item, and a list of none: 1 + (1 - 0 + 1) / 2
-    assert by_item(rf.fuse(BOTH, "borda"), "v") == {"p": 2}
+    # one item, and half a place is the mean of what is left for none
+    assert by_item(rf.fuse(BOTH, "borda"), "v") == {"p": 1 - 0.5}
 
 
 def plain(lists: Lists, user: int, method: str, scale: str | None) -> dict[str, float]:
@@ -73,10 +73,8 @@ def plain(lists: Lists, user: int, method: str, scale: str | None) -> dict[str, 
         ranks = [places[model][item] for model in having]
         scaled = {model: on_scale(own[model], places[model], item, scale) for model in having}
         borda = [
-            len(items) - places[model][item] + 1
-            if item in own[model]
-            else (len(items) - len(own[model]) + 1) / 2
-            for model in own
+            len(items) - places[model][item] + 1 - (len(items) - len(own[model]) + 1) / 2
+            for model in having
         ]
         found[item] = {
             "rrf": math.fsum(1 / (60 + rank) for rank in ranks),
@@ -156,8 +154,7 @@ def test_neither_the_order_of_the_rows_nor_of_the_models_changes_a_bit(
     stacked = pl.concat(frame.with_columns(m=pl.lit(model)) for model, frame in turned.items())
 
     assert rf.fuse(turned, method, normalize=scale).equals(expected)
-    if stacked["m"].n_unique() == len(turned):
-        assert rf.fuse(stacked, method, normalize=scale, model="m").equals(expected)
+    assert rf.fuse(stacked, method, normalize=scale, model="m").equals(expected)
 
 
 def test_the_lists_come_in_the_kind_of_the_frames_and_stand_beside_them(kind: Kind):
@@ -207,13 +204,6 @@ def test_an_item_that_is_repeated_or_has_no_number_counts_as_it_does_in_a_list()
     assert rf.fuse({"a": pl.concat([A, masked], how="vertical_relaxed"), "b": B}, "combmnz").equals(
         expected
     )
-
-
-def test_a_lazy_frame_stays_lazy():
-    found = rf.fuse({name: frame.lazy() for name, frame in BOTH.items()}, "borda", k=2)
-
-    assert found.collect_schema().names() == ["user", "item", "score"]
-    assert found.collect().equals(rf.fuse(BOTH, "borda", k=2))
 
 
 RANKED = {name: recommended(u="pq") for name in "ab"}

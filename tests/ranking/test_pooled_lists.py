@@ -33,10 +33,14 @@ SCENES = {
     "a model is bound": (TWICE.with_columns(model=PART), TRUTH, {"model": "model"}, None),
     "one of two models": (
         pl.concat([TWICE.with_columns(model=pl.lit("a")), lists(range(1, 7), model=pl.lit("b"))]),
-        *(TRUTH, {"model": "model"}, "training='...'"),
+        *(TRUTH, {"model": "model"}, "by='...'"),
     ),
     "trainings": (TWICE.with_columns(seed=PART), TRUTH, {}, "training='seed'"),
     "weeks of both": (TWICE.with_columns(week=PART), TRUTH.with_columns(week=0), {}, "by='week'"),
+    "the same list in weeks of both": (
+        pl.concat([lists(range(1, 4), week=week) for week in (0, 1)]),
+        *(TRUTH.with_columns(week=0), {}, "by='week'"),
+    ),
     "1224": (lists([1, 2, 2, 4, 5, 5]), TRUTH, {}, None),
     "1334": (lists([1, 3, 3, 5, 5, 6]), TRUTH, {}, None),
     "dense": (lists([1, 2, 2, 3, 4, 5]), TRUTH, {}, None),

@@ -180,14 +180,18 @@ def ranked(scene: Scene) -> Scene:
 
 
 def exists(scene: Scene, part: Mapping[str, Value]) -> bool:
-    """Whether a row of the frames has the values: of items, of users, and of rows."""
-    for role, places in (("user", OF_USERS), ("item", OF_ITEMS)):
-        names = {name: known(scene, name, one) for name, one in scene.by.items() if one in places}
-        ids = rows(scene.recs, role) | rows(scene.truth, role)
-        ids |= rows(getattr(scene, f"{role}s"), role) - {None}
-        if not any(all(alike(of(one), part[name]) for name, of in names.items()) for one in ids):
-            return False
-    return True
+    """Whether a user has the values of users, and a row of lists or of judged pairs those of rows and items."""
+    of_users = {name: known(scene, name, one) for name, one in scene.by.items() if one in OF_USERS}
+    users = rows(scene.recs, "user") | rows(scene.truth, "user")
+    users |= rows(scene.users, "user") - {None}
+    if not any(all(alike(of(one), part[name]) for name, of in of_users.items()) for one in users):
+        return False
+    cut = filtered(
+        replace(scene, places=tuple(one for one in scene.places if one not in OF_USERS)), part
+    )
+    judged = cut.recs if cut.truth is None else cut.truth.drop_nulls("relevance")
+    has_rows = any(len(frame.drop_nulls(IDS)) for frame in (cut.recs, judged))
+    return has_rows or {*scene.places} <= OF_USERS
 
 
 def models(scene: Scene) -> list[Value]:

@@ -14,14 +14,15 @@ NO_KEYS = {"rank", "relevance", "score"}
 
 
 def are_pooled(rows: Sequence[Row], keys: Sequence[str] = ("user",)) -> bool:
-    """Whether most lists with two items or more have more of these than 1.25 times the places of their ranks."""
+    """Whether most lists with two items or more have more than 1.25 for each rank, of those ahead of the last rank and one."""
     best: dict[tuple[Any, ...], dict[Any, float]] = {}
     for row in ranked(rows):
         own = best.setdefault(tuple(row[key] for key in keys), {})
         own[row["item"]] = min(row["rank"], own.get(row["item"], math.inf))
     lists = [[*own.values()] for own in best.values() if len(own) > 1]
-    places = [math.ceil(max(own)) + own.count(max(own)) - 1 for own in lists]
-    several = [len(own) > 1.25 * most for own, most in zip(lists, places, strict=True)]
+    several = [
+        sum(rank < max(own) for rank in own) + 1 > 1.25 * math.ceil(max(own)) for own in lists
+    ]
     return 2 * sum(several) > len(several)
 
 

@@ -47,8 +47,8 @@ def fuse(  # noqa: PLR0913  one call says what is fused and how
     `rf.rec({"svd": svd, "knn": knn, "both": rf.fuse({"svd": svd, "knn": knn})}, truth)`.
 
     `method` is what an item's score is, by the user's lists that have the item. Of its ranks r: "rrf", reciprocal rank fusion,
-    Σ 1 / (`smoothing` + r); "isr" c Σ 1 / r², c the number of these lists; "borda" Σ (C - r + 1), C the number of distinct
-    items in all lists of the user, plus (C - n + 1) / 2 for each list of length n without it (n is 0 where a model has none).
+    Σ 1 / (`smoothing` + r); "isr" c Σ 1 / r², c the number of these lists; "borda" Σ (C + n + 1) / 2 - r, C the number of
+    distinct items in all lists of the user, n the length of the list: C - r + 1, less the mean that is left for other items.
     Of its scores s: "combsum" Σ s; "combmnz" c Σ s; "weighted" Σ w s, w the model's number in `weights`.
 
     `normalize` brings the scores of each list to one scale: "min-max" (s - min) / (max - min); "max" s / max; "sum" (s - min) /
@@ -86,13 +86,8 @@ def fuse(  # noqa: PLR0913  one call says what is fused and how
     given = {"model": model, "user": user, "item": item, "rank": rank, "score": score}
     frames, options = held(lists, {name: one for name, one in given.items() if one is not None})
     names = [*frames.frames] if isinstance(frames, Models) else None
-    fusion = Fusion(
-        method,
-        normalize,
-        _number("smoothing", smoothing, least=0),
-        _checked(weights, method, names),
-        None if names is None else len(names),
-    )
+    smoothing = _number("smoothing", smoothing, least=0)
+    fusion = Fusion(method, normalize, smoothing, _checked(weights, method, names))
     side = Side(str(FrameOf(LISTS)), frames, Context().bind(options))
     result: F = _given(side, fusion, None if k is None else cutoff(k))
     return result
@@ -130,8 +125,8 @@ def _order(side: Side, fusion: Fusion) -> str:
 
 def _checked(
     weights: Mapping[Any, float] | None, method: str, names: list[str] | None
-) -> Mapping[object, float] | None:
-    """Return the weights of the models, or say what is wrong with them."""
+) -> Mapping[str, float] | None:
+    """Return the weights of the models by their names as text, or say what is wrong with them."""
     if weights is None and method != "weighted":
         return None
     if method != "weighted" or not weights or {*(names or weights)} != {*weights}:
@@ -141,7 +136,7 @@ def _checked(
             f"method={method!r}, weights={shown(weights)}{models}"
         )
         raise RecframeError(msg)
-    return {name: _number(f"weights[{name!r}]", weight) for name, weight in weights.items()}
+    return {str(name): _number(f"weights[{name!r}]", weight) for name, weight in weights.items()}
 
 
 def _number(name: str, value: object, least: float = -math.inf) -> float:

@@ -138,7 +138,7 @@ def rows_of_lists(inputs: Frames, metric: Metric[...], users: pl.LazyFrame) -> p
     }
     context = inputs.context.having(universe="all")
     judged = judge(replace(inputs, **kept, context=context, users=None, checks=()))
-    rows = as_frame(replace(judged, known=replace(judged.known, checked=True)))
+    rows = as_frame(judged)
     rank = pl.col("rank")
     listed = rank.is_not_null() if metric.k is None else rank <= metric.k
     listed = listed.fill_null(value=False)

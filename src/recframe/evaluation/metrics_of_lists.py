@@ -33,8 +33,6 @@ from recframe.metrics.language.at import ratio
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.judged_frame import Judged, judge
-from recframe.ranking.known import ranked_or_relevant, ranked_with_relevance
-from recframe.side_info import attributes
 from recframe.side_info.aggregation_levels import Level, Levels
 from recframe.side_info.precompute import settled
 from recframe.side_info.requirements import check_needs
@@ -51,7 +49,6 @@ OF_SEGMENTS = {
     "whole",
 }
 OF_LISTS = {Level.OF_LIST, "list", "user", "segment", "whole"}
-RELEVANT = Fact(attributes.relevant)
 N_PLACES = "n places"
 """Column with the number of an item's rows in a segment's lists."""
 SIGN = "sign"
@@ -173,15 +170,10 @@ def _precomputed(
     changes = [pl.col(key).ne_missing(pl.col(key).shift()) for key in keys]
     heads = judged.ranked().select(keys).filter(pl.any_horizontal(changes).fill_null(value=True))
     is_of_users = keys == ["user"]
-    says_relevance = judged.truth is None and is_of_users and RELEVANT.name in asked.facts
-    given = ranked_or_relevant(judged, k) if says_relevance else judged.ranked(k)
-    rows, every_list = ask([given, heads])
+    rows, every_list = ask([judged.ranked(k), heads])
     rows = marked_sorted(rows, "user")
-    if says_relevance:
-        rows = ranked_with_relevance(rows, ask).rename({"relevant": RELEVANT.name})
-    elif judged.scores is None:
-        rows = merged(rows, keys, ask)
-    rows = marked_sorted(rows, "user")
+    if judged.scores is None:
+        rows = marked_sorted(merged(rows, keys, ask), "user")
     every_list = distinct_ids(every_list["user"]).to_frame() if is_of_users else every_list.unique()
     sides = settled(sides, ask, rows, asked.of_sides)
     _, facts, _ = sides.table("item", asked.facts_in(Level.OF_LIST, Level.OF_ITEM))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import polars as pl
@@ -37,7 +36,7 @@ from recframe.frames.rows.positions import (
 from recframe.metrics.language.at import AGREEMENT_BEFORE, discount
 from recframe.metrics.language.reading import SCALED, scaled
 from recframe.metrics.language.sums_over_ranks import sums_of_shares
-from recframe.ranking.expectation import at_last_places, over_places
+from recframe.ranking.expectation import at_last_places, over_places, ties_with_hits
 from recframe.ranking.judged_frame import PAIR, Judged
 from recframe.side_info import attributes
 from recframe.side_info.sources import Sides
@@ -111,16 +110,14 @@ def with_propensities(judged: Judged, rows: pl.LazyFrame) -> pl.LazyFrame:
 
 def _hits_of_ties(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:
     """Return the places that tied hits may take, with the expectations of the words there, or the last places of ties."""
-    keys, hits, beside = (
-        judged.list_keys,
-        judged.hits(deepest),
-        partial(_with_totals, judged, asked=words.asked),
-    )
+    keys = judged.list_keys
     worth = {name: scaled(name) for name in sorted(words.asked) if name.startswith(SCALED)}
+    ties = ties_with_hits(judged.hits(deepest), keys, worth)
+    ties = _with_totals(judged, ties, words.asked)
     places = (
-        over_places(hits, keys, deepest, beside, worth)
+        over_places(ties, keys, deepest, [*worth])
         if judged.sharing == "expected"
-        else at_last_places(hits, keys, beside, worth)
+        else at_last_places(ties, keys)
     )
     known = [*sorted(HITS | EXPECTED), *worth, *TOTALS]
     columns = [name for name in known if name in words.asked]

@@ -38,7 +38,7 @@ from recframe.frames.roles import (
     sides_of,
     unbound_labels,
 )
-from recframe.frames.segments import FRAMES_OF, OfUsers, Place, Segment, placed
+from recframe.frames.segments import FRAMES_OF, Place, Segment, placed
 
 GROUP = "random group"
 LABEL = "label "
@@ -97,14 +97,6 @@ class Frames:
     def judged(self) -> bool:
         """Whether any relevance is known."""
         return "truth" in self.sides or self.sides["recommendations"].has("relevance")
-
-    @property
-    def crowd(self) -> pl.LazyFrame | None:
-        """Distinct users of a judged frame, where segments are known to be constant per user."""
-        for one in self.segments:
-            if self.truth is None and isinstance(one.add, OfUsers):
-                return one.add.table.select("user")
-        return None
 
     @cached_property
     def all_users(self) -> AllUsers | None:

@@ -11,12 +11,21 @@ import polars as pl
 from recframe.errors import RecframeError, fails_whole_if
 from recframe.frames.collecting import LARGE, run_by_size
 from recframe.frames.hints import Either, FrameOf, Given, bind, text
-from recframe.frames.inputs import Frames
+from recframe.frames.inputs import Frames, Owner
 from recframe.frames.options import FOLD, OF_LISTS
 from recframe.frames.roles import names_trainings, unbound_labels
 from recframe.frames.rows.joins import distinct_names
 from recframe.frames.segments import Segment
-from recframe.ranking.judged_frame import PAIR, Judged, lacks_model, named_models
+from recframe.ranking.judged_frame import (
+    MODEL,
+    PAIR,
+    RANK,
+    RELEVANCE,
+    Judged,
+    lacks_model,
+    named_models,
+)
+from recframe.ranking.scores import are_in_steps
 
 RANK_BELOW_1 = text(
     "a rank is below 1, but ranks start at 1; if they count from 0, add 1 to them",
@@ -36,7 +45,7 @@ STEEPEST = 1000
 FIRST_INEXACT = 2.0**53
 FLOAT_IDS = "{} has ids that are floats from 2^53 up, where two ids may have become one; read the column as integers or text"
 TOO_MANY = 1.25
-"""Rows per rank above which a list is several; competition ranks, which leave ranks out for ties, have 1 at most."""
+"""Rows up to the last rank, for each rank, above which a list is several; competition ranks have 1 at most."""
 FEW_ROWS = 200_000
 """Rows of which all users are looked at, some 10,000; no plan knows their number before it runs."""
 OF_SOME_USERS = pl.col("user").hash() % 64 == 0
@@ -76,31 +85,31 @@ def after_checks(
 
 def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
     """Return one-row frames that fail when the plan runs, for errors that no schema shows."""
-    inputs, rank, is_checked = judged.inputs, pl.col("rank"), judged.known.checked
-    highest = pl.col("relevance").cast(pl.Float64).max()
-    # the audit's errors have what is looked at here among them
-    looks = not (is_checked or judged.context.strict)
-    # first: where some rows have no model, others would say that there are too few
+    inputs, looks = judged.inputs, not judged.context.strict
+    highest = RELEVANCE.cast(pl.Float64).max()
+    # an audit's errors have what is looked at here among them
+    # models first: where some rows have none, others would say that there are too few
     checks = []
     if looks and may_lack_models(inputs):
         message = WITHOUT_MODEL.format(inputs.context.model)
         check = inputs.check("recommendations", lacks_model(inputs), message)
         if inputs.all_users is not None:  # those whose ranks are read alone may show none
-            unnamed = pl.col("model").is_null().any()
-            check = named_models(inputs).select(check=fails_whole_if(unnamed, message))
+            check = named_models(inputs).select(
+                check=fails_whole_if(MODEL.is_null().any(), message)
+            )
         checks.append(check)
     checks += [*inputs.checks, *_of_float_ids(inputs)]
     source = inputs.identified("truth")
     if steep:
         checks.append(source.select(check=fails_whole_if(highest > STEEPEST, STEEP_RELEVANCE)))
     if looks and not (inputs.scored or inputs.known.ranks_hold):
-        below = rank < 1
+        below = RANK.lt(1)
         if inputs.schema["rank"].is_float():
-            below &= rank > -inf  # which is no rank
+            below &= RANK.gt(-inf)  # which is no rank
         checks.append(inputs.check("recommendations", below, str(RANK_BELOW_1)))
     if looks and inputs.relevance_dtype.is_float():
         checks.append(source.select(check=fails_whole_if(highest == inf, INFINITE_RELEVANCE)))
-    if looks or is_checked:
+    if looks:
         of_lists, rows = inputs.inside("lists"), inputs.counted("recommendations")
         for segment in inputs.segments:
             if segment.inside in of_lists:
@@ -116,14 +125,15 @@ def may_lack_models(inputs: Frames) -> bool:
 
 def _of_float_ids(inputs: Frames) -> list[pl.LazyFrame]:
     """Return the checks of ids that are floats, which hold each whole number up to 2^53 alone."""
-    roles = [role for role in PAIR if inputs.schema[role].is_float()]
-    frames = {"recommendations": inputs.lists, "truth": inputs.truth, "train": inputs.train}
+    owners: list[Owner] = (
+        ["recommendations"] if inputs.truth is None else ["recommendations", "truth"]
+    )
     checks = []
-    for name, role in product(frames, roles):
-        if (rows := frames[name]) is not None:
-            wrong = (pl.col(role).cast(pl.Float64).abs() >= FIRST_INEXACT).any()
-            column = f"{FrameOf(name)}, column {inputs.context.names[role]!r}"
-            checks.append(rows.select(check=fails_whole_if(wrong, FLOAT_IDS.format(column))))
+    for owner, role in product(owners, PAIR):
+        if inputs.schema[role].is_float():
+            column = f"{FrameOf(owner)}, column {inputs.context.names[role]!r}"
+            wrong = pl.col(role).abs() >= FIRST_INEXACT
+            checks.append(inputs.check(owner, wrong, FLOAT_IDS.format(column)))
     return checks
 
 
@@ -157,12 +167,12 @@ def check_lists(inputs: Frames) -> Frames:
     lists = inputs.given.get("recommendations")
     if inputs.scored or (lists is not None and _have_each_rank_once(inputs, lists)):
         return inputs
+    message = POOLED.format(told_apart(inputs), Given("score", "..."))
     are_most = 2 * pl.col("several").sum() > pl.len()
     if inputs.all_users is not None:
         are_most &= pl.len() >= FEWEST_OF_A_BUCKET
-    message = POOLED.format(told_apart(inputs), Given("score", "..."))
-    each = pooled(inputs).group_by(inputs.model or pl.lit(0)).agg(are_most=are_most)
-    check = each.select(check=fails_whole_if(pl.col("are_most").any(), message))
+    models = pooled(inputs).group_by(inputs.model or pl.lit(0)).agg(are_most=are_most)
+    check = models.select(check=fails_whole_if(pl.col("are_most").any(), message))
     if lists is None:
         return replace(inputs, checks=(*inputs.checks, check))
     run_by_size(check, len(lists))
@@ -171,22 +181,15 @@ def check_lists(inputs: Frames) -> Frames:
 
 def _have_each_rank_once(inputs: Frames, lists: pl.DataFrame) -> bool:
     """Return whether no list has a rank twice, among the rows that are drawn where there are many."""
-    users = lists["user"]
     if len(lists) > LARGE:
-        step = isqrt(len(lists)) // DRAWN
-        place = pl.int_range(0, len(lists) - step, step, eager=True)
-        # not every so many rows: those of equal parts that stand one below another might never meet
-        lists = lists[place + (place.hash() % step).cast(pl.Int64)]
-    elif not users.dtype.is_nested() and users.is_sorted():
+        lists = lists.sample(DRAWN * isqrt(len(lists)), seed=0)
+    else:
         ranks = lists["rank"].cast(pl.Float64)
-        # slices, since Polars makes a query of a shift of a column
-        above, own, is_of_same = ranks[:-1], ranks[1:], users[:-1] == users[1:]
-        rises = is_of_same & (own - above >= 1)
-        # a rank equals itself, and a missing one nothing
-        if rises.sum() == (is_of_same & (own == own)).sum():  # noqa: PLR0124
+        above, own = ranks[:-1], ranks[1:]
+        if are_in_steps(lists["user"], (own - above >= 1) | own.is_null()):
             return True
     # ranks closer than 1 are equal ones that are pushed apart
-    rank = pl.col("rank").cast(pl.Float64).floor()
+    rank = RANK.cast(pl.Float64).floor()
     ranked = lists.select(*keys_of_lists(inputs), rank).drop_nulls("rank")
     return not ranked.is_duplicated().any()
 
@@ -200,27 +203,29 @@ def keys_of_lists(inputs: Frames) -> list[str]:
 def pooled(inputs: Frames) -> pl.LazyFrame:
     """Return the lists with two rows or more: their keys, their number of rows and whether they are `several`.
 
-    Of many rows they are the lists of the users of one hash in 64.
+    Competition ranks leave out as many ranks as they repeat, so that the rows ahead of the last rank fill the ranks ahead of
+    it. Of many rows only the users of one hash in 64 are looked at.
     """
-    keys, rank, n = keys_of_lists(inputs), pl.col("rank"), pl.col("len")
+    keys, n = keys_of_lists(inputs), pl.col("len")
     rows = _with_scores(inputs, distinct_names(*keys, *PAIR, "rank"))
-    first, some = rows.head(FEW_ROWS), rows.filter(OF_SOME_USERS)
+    first = rows.head(FEW_ROWS)
     few = first.select(few=pl.len() < FEW_ROWS)
     # two branches: joined with all rows, their number would cost a copy of them
     whole = first.join(few.filter("few"), how="cross")
-    rows = pl.concat([whole, some.join(few.filter(~pl.col("few")), how="cross")])
+    some = rows.filter(OF_SOME_USERS).join(few.filter(~pl.col("few")), how="cross")
     # after it, so that the ranks of users who are not looked at are not compared
-    rows = rows.drop_nulls(PAIR).filter(rank.is_between(1, inf, "left"))
-    best = [rank.min().cast(pl.Float64), pl.col("^score$").max()]
-    items = rows.group_by(distinct_names(*keys, "item")).agg(best)
-    # equal ranks of equal scores are ties
-    items = items.drop("item").unique() if "score" in items.collect_schema() else items
-    # what asks for the rows at the highest rank inside a group does not stream, and a sum does
-    at_highest = (ABOVE_ALL_COUNTS * rank + n).max() - ABOVE_ALL_COUNTS * rank.max()
-    places = rank.max().ceil() + at_highest - 1
-    lists = items.group_by(*keys, rank).len().group_by(keys).agg(rows=n.sum(), places=places)
-    several = pl.col("rows") > TOO_MANY * pl.col("places")
-    return lists.filter(pl.col("rows") > 1).select(*keys, "rows", several=several)
+    rows = pl.concat([whole, some]).drop_nulls(PAIR).filter(RANK.is_between(1, inf, "left"))
+    # an item that is repeated counts once, but not where the truth has parts that the call does not name
+    if not _labels_of_both(inputs):
+        best = [RANK.min(), pl.col("^score$").max()]
+        rows = rows.group_by(distinct_names(*keys, "item")).agg(best)
+    if "score" in rows.collect_schema():  # equal ranks of equal scores are ties
+        rows = rows.select(*keys, "rank", "score").unique()
+    # what asks for the rows at the last rank inside a group does not stream, and a sum does
+    at_last = (ABOVE_ALL_COUNTS * RANK + n).max() - ABOVE_ALL_COUNTS * RANK.max()
+    several = n.sum() - at_last + 1 > TOO_MANY * RANK.max().ceil()
+    lists = rows.group_by(*keys, RANK.cast(pl.Float64)).len().group_by(keys)
+    return lists.agg(rows=n.sum(), several=several).filter(pl.col("rows") > 1)
 
 
 def _with_scores(inputs: Frames, names: list[str]) -> pl.LazyFrame:
@@ -235,13 +240,15 @@ def _with_scores(inputs: Frames, names: list[str]) -> pl.LazyFrame:
 
 def told_apart(inputs: Frames) -> str:
     """Return what to write with the columns that may tell lists apart."""
+    labels = unbound_labels(inputs.sides["recommendations"], inputs.segments) or ["..."]
+    other = "by" if inputs.model else "model"
+    ways = {name: "training" if names_trainings(name) else other for name in labels}
+    ways = dict.fromkeys(_labels_of_both(inputs), "by") or ways
+    return " or ".join(str(Given(option, name)) for name, option in [*ways.items()][:3])
+
+
+def _labels_of_both(inputs: Frames) -> list[str]:
+    """Return the unbound columns of the lists that the truth has too."""
     labels = unbound_labels(inputs.sides["recommendations"], inputs.segments)
     of_truth = inputs.sides["truth"].columns if "truth" in inputs.sides else []
-    of_both = [name for name in labels if name in of_truth]
-    trainings = [*filter(names_trainings, labels)]
-    option = "training" if trainings else "model"
-    if inputs.model and not trainings:
-        option = "by" if labels else "training"
-    option = "by" if of_both else option
-    names = of_both or trainings or labels or ["..."]
-    return " or ".join(str(Given(option, name)) for name in names[:3])
+    return [name for name in labels if name in of_truth]

@@ -11,94 +11,72 @@ scores.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
 from recframe.frames.rows.joins import AS_EVER
 
+TIED, RANK, PLACE = pl.col("tied"), pl.col("rank"), pl.col("place")
+H, BEFORE = pl.col("h"), pl.col("H")
+
+
+def ties_with_hits(
+    hits: pl.LazyFrame, keys: Sequence[str], worth: Mapping[str, pl.Expr]
+) -> pl.LazyFrame:
+    """Return the ties with a hit: keys, rank, `tied` if hits have it, their hits `h`, and sums of gains and of other values."""
+    gain = pl.col("gain").cast(pl.Float64)
+    sums = {"gain": gain.sum(), "exp_gain": (pl.lit(2.0) ** gain - 1).sum()}
+    sums |= {name: value.sum() for name, value in worth.items()}
+    return hits.group_by(*keys, "rank").agg(
+        pl.col("^tied$").first(), h=pl.len().cast(pl.Float64), **sums
+    )
+
+
+def at_last_places(ties: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return ties whose rank is that of their last place, with the hit words' sums over their hits, all of them there.
+
+    Up to and with each of these there are the hits before their tie and all of it.
+    """
+    return _best_first(ties, keys).with_columns(
+        RANK.cast(pl.Float64),
+        hit=H,
+        hits_so_far=H * (BEFORE + H),
+        first_hit=(BEFORE == 0).cast(pl.Float64),
+    )
+
 
 def over_places(
-    hits: pl.LazyFrame,
-    keys: Sequence[str],
-    deepest: int | None,
-    beside: Callable[[pl.LazyFrame], pl.LazyFrame],
-    worth: Mapping[str, pl.Expr],
+    ties: pl.LazyFrame, keys: Sequence[str], deepest: int | None, worth: Sequence[str]
 ) -> pl.LazyFrame:
-    """Return the places up to `deepest` that hits may take: keys, rank, and each hit word's expectation there.
+    """Return the places up to `deepest` that hits may take, as ranks, with each hit word's expectation there.
 
-    `hits` have the first rank of their tie and `tied`, its length; `beside` joins what stands beside every row of a list. So
-    have other values of a hit, its `worth` by names.
+    The rank of a tie is that of its first place. Other words are sums of the values of `worth`.
     """
-    tied, rank = pl.col("tied"), pl.col("rank")
-    ties = _ties(hits, keys, beside, worth, tied.first())
-    inside = (
-        tied
-        if deepest is None
-        else pl.min_horizontal(tied, (deepest + 1 - rank).floor().cast(pl.Int64))
-    )
-    places = ties.with_columns(place=pl.int_ranges(1, inside + 1)).explode("place", **AS_EVER)
-    hit, place = pl.col("h") / tied, pl.col("place")
+    inside = TIED if deepest is None else pl.min_horizontal(TIED, deepest + 1 - RANK)
+    places = _best_first(ties, keys).with_columns(place=pl.int_ranges(1, inside + 1))
     # Given a hit at one place, each of the others is a hit's with this probability.
-    another = pl.when(tied > 1).then((pl.col("h") - 1) / (tied - 1)).otherwise(0.0)
-    return places.with_columns(
-        rank=(rank + place - 1).cast(pl.Float64),
-        hit=hit,
-        gain=pl.col("gain") / tied,
-        exp_gain=pl.col("exp_gain") / tied,
-        hits_so_far=hit * (pl.col("H") + 1 + (place - 1) * another),
+    another = pl.when(TIED > 1).then((H - 1) / (TIED - 1)).otherwise(0.0)
+    return places.explode("place", **AS_EVER).with_columns(
+        pl.col("gain", "exp_gain", *worth) / TIED,
+        rank=(RANK + PLACE - 1).cast(pl.Float64),
+        hit=H / TIED,
+        hits_so_far=H / TIED * (BEFORE + 1 + (PLACE - 1) * another),
         first_hit=_first_hit(keys),
-        **{name: pl.col(name) / tied for name in worth},
     )
 
 
-def at_last_places(
-    hits: pl.LazyFrame,
-    keys: Sequence[str],
-    beside: Callable[[pl.LazyFrame], pl.LazyFrame],
-    worth: Mapping[str, pl.Expr],
-) -> pl.LazyFrame:
-    """Return a row for each tie with a hit: keys, rank, and each hit word's sum over its hits, all of them at its last place.
-
-    `hits` have that place as their rank. Up to and with each of them there are the hits before their tie and all of it.
-    """
-    h, before = pl.col("h"), pl.col("H")
-    return _ties(hits, keys, beside, worth).with_columns(
-        pl.col("rank").cast(pl.Float64),
-        hit=h,
-        hits_so_far=h * (before + h),
-        first_hit=(before == 0).cast(pl.Float64),
-    )
-
-
-def _ties(
-    hits: pl.LazyFrame,
-    keys: Sequence[str],
-    beside: Callable[[pl.LazyFrame], pl.LazyFrame],
-    worth: Mapping[str, pl.Expr],
-    *also: pl.Expr,
-) -> pl.LazyFrame:
-    """Return the ties with a hit, list by list from the best: their hits `h`, the hits before in `H`, and sums of gains."""
-    gain = pl.col("gain").cast(pl.Float64)
-    sums = {
-        "h": pl.len().cast(pl.Float64),
-        "gain": gain.sum(),
-        "exp_gain": (pl.lit(2.0) ** gain - 1).sum(),
-        **{name: value.sum() for name, value in worth.items()},
-    }
-    ties = hits.group_by(*keys, "rank").agg(*also, **sums)
-    before = (pl.col("h").cum_sum() - pl.col("h")).over(keys)
-    return beside(ties).sort(*keys, "rank", nulls_last=True).with_columns(H=before)
+def _best_first(ties: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return ties list by list from the best, with the hits before in `H`."""
+    return ties.sort(*keys, "rank", nulls_last=True).with_columns(H=(H.cum_sum() - H).over(keys))
 
 
 def _first_hit(keys: Sequence[str]) -> pl.Expr:
-    """Return the probability that a position holds the first hit: no hit before it, times a hit at it.
+    """Return the probability that a place holds the first hit: no hit before it, times a hit at it.
 
-    Only the first tie with a hit has places that may be; its place j is free of the others' hits and comes to a hit of the
-    h among the n - j + 1 items that are left.
+    It is 0 but in the first tie with a hit, whose place j is free of the others' hits and comes to a hit of the h among the
+    n - j + 1 items that are left.
     """
-    left, h = pl.col("tied") - pl.col("place") + 1, pl.col("h")
-    is_first = pl.col("H") == 0
-    missed = pl.when(is_first).then(((left - h) / left).clip(lower_bound=0.0)).otherwise(1.0)
-    none_before = missed.cum_prod().shift(1, fill_value=1.0).over(keys)
-    return pl.when(is_first).then(none_before * (h / left).clip(upper_bound=1.0)).otherwise(0.0)
+    left = TIED - PLACE + 1
+    none_before = ((left - H) / left).cum_prod().shift(1, fill_value=1.0).over(*keys, "rank")
+    return pl.when(BEFORE == 0).then(none_before * (H / left)).otherwise(0.0)

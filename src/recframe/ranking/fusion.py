@@ -13,11 +13,10 @@ from typing import Literal
 import polars as pl
 
 from recframe.errors import fails_if
-from recframe.frames.rows.integer_keys import SMALL_INTEGERS
 from recframe.frames.rows.joins import ExactSums, at_best_rank
 from recframe.frames.rows.positions import by_item, spread_ranks, with_places
 from recframe.ranking.data_checks import RANK_BELOW_1
-from recframe.ranking.judged_frame import as_number, is_rank
+from recframe.ranking.judged_frame import is_rank
 from recframe.ranking.scores import scored
 
 By = Literal["rrf", "isr", "borda", "combsum", "combmnz", "weighted"]
@@ -25,10 +24,19 @@ Normalize = Literal["min-max", "max", "sum", "zmuv", "rank"]
 OF_RANKS = ("rrf", "isr", "borda")
 """Methods that read ranks alone."""
 LIST = ["model", "user"]
-LENGTH = pl.len().over(LIST).cast(pl.Float64)
-N_ITEMS = pl.col("item").n_unique().over("user").cast(pl.Float64)
+SCORE, RANK, PLACE, MODEL = (pl.col(name) for name in ("score", "rank", "place", "model"))
+LENGTH = pl.len().over(LIST)
+N_LISTS = pl.len().over("user", "item")
+N_ITEMS = pl.col("item").n_unique().over("user")
 LEAST = 1e-9
 """Lower limit of what scores are divided by, as in ranx."""
+SCALES = {
+    "min-max": (SCORE.min(), SCORE.max() - SCORE.min()),
+    "max": (pl.lit(0.0), SCORE.max()),
+    "sum": (SCORE.min(), (SCORE - SCORE.min()).sum()),
+    "zmuv": (SCORE.mean(), SCORE.std(ddof=0)),
+}
+"""Where the scale of a list's scores starts, and its unit."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +46,8 @@ class Fusion:
     method: By
     normalize: Normalize | None
     smoothing: float
-    weights: Mapping[object, float] | None
-    n_models: int | None
-    """The number of models; None where the rows alone say it."""
+    weights: Mapping[str, float] | None
+    """The weights of the models, by their names as text."""
 
     @property
     def reads_ranks(self) -> bool:
@@ -51,81 +58,53 @@ class Fusion:
         """Return user, item, rank and score of the fused lists, sorted by user and rank, from the rows of all models' lists."""
         rows = rows.drop_nulls(["user", "item"])
         schema = rows.collect_schema()
-        # NOTE: scores take two steps, since Polars 1 has no window over a window.
-        scores = None if self.reads_ranks else _each_scored_once(rows, schema)
-        rows = _ranked(rows, schema) if scores is None else scores.with_columns(score=self._above())
-        # a window inside of a group would see no other rows
-        rows = rows.with_columns(beside=self._of_all_lists())
-        total = ExactSums({"score": self._worth()})
-        found = total.of(rows, ["user", "item"], [pl.col("beside").first()])
-        found = found.with_columns(pl.col("score") + pl.col("beside"))
+        rows = _with_ranks(rows, schema) if self.reads_ranks else _with_scores(rows, schema)
+        fused = ExactSums({"score": self._worth()}).of(rows, ["user", "item"])
         order = ["user", "score", *by_item(schema)]
-        found = with_places(found.sort(order, descending=[False, True, False]), ["user"])
-        found = found.select("user", "item", pl.col("place").alias("rank"), "score")
-        return found if k is None else found.filter(pl.col("rank") <= k)
+        fused = with_places(fused.sort(order, descending=[False, True, False]), ["user"])
+        fused = fused.select("user", "item", "score", rank="place")
+        return fused if k is None else fused.filter(RANK.le(k))
 
     def _worth(self) -> pl.Expr:
         """Return what a row of a list adds to its item."""
-        rank, n_lists = pl.col("rank"), pl.len().over("user", "item")
         if self.method == "rrf":
-            return 1 / (self.smoothing + rank)
+            return 1 / (self.smoothing + RANK)
         if self.method == "isr":
-            return n_lists / rank**2
+            return N_LISTS / RANK**2
         if self.method == "borda":
-            # C - r + 1, less what a list without the item adds
-            return (N_ITEMS + LENGTH + 1) / 2 - pl.col("place")
-        if self.method == "weighted":
-            return self._normalized() * self._weight()
-        return self._normalized() * (n_lists if self.method == "combmnz" else 1)
-
-    def _of_all_lists(self) -> pl.Expr:
-        """Return what an item has from the lists without it, were they all: (C - n + 1) / 2 of each in borda."""
-        if self.method != "borda":
-            return pl.lit(0.0)
-        n_models = pl.col("model").n_unique() if self.n_models is None else self.n_models
-        return (n_models * (N_ITEMS + 1) - pl.len().over("user")) / 2
-
-    def _above(self) -> pl.Expr:
-        """Return what a row's score is above the level of its list."""
-        score = pl.col("score")
-        levels = {"max": pl.lit(0.0), None: pl.lit(0.0), "zmuv": score.mean().over(LIST)}
-        return score - levels.get(self.normalize, score.min().over(LIST))
-
-    def _normalized(self) -> pl.Expr:
-        """Return a row's score on the scale of its list; the score is that of `_above`."""
-        if self.normalize == "rank":
-            return 1 - (pl.col("place") - 1) / LENGTH
-        above = pl.col("score")
-        if self.normalize is None:
-            return above
-        widths = {"sum": above.sum(), "zmuv": above.std(ddof=0)}
-        return above / widths.get(self.normalize, above.max()).over(LIST).clip(lower_bound=LEAST)
-
-    def _weight(self) -> pl.Expr:
-        """Return the weight of a row's model, or fail for one without."""
-        model = pl.col("model").cast(pl.String)
-        weights = (self.weights or {}).items()
-        found = pl.coalesce(pl.when(model == str(name)).then(one) for name, one in weights)
+            # C - r + 1, less the mean of what is left for the C - n items that the list lacks
+            return (N_ITEMS + LENGTH + 1) / 2 - PLACE
+        if self.method == "combmnz":
+            return self._on_one_scale() * N_LISTS
+        if self.weights is None:
+            return self._on_one_scale()
+        model = MODEL.cast(pl.String)
+        weight = model.replace_strict(self.weights, default=None, return_dtype=pl.Float64)
         message = pl.format("weights= has none for the model {}; give each model one", model)
-        return found + fails_if(found.is_null(), message)
+        return self._on_one_scale() * (weight + fails_if(weight.is_null(), message))
+
+    def _on_one_scale(self) -> pl.Expr:
+        """Return a row's score on the scale of its list."""
+        if self.normalize == "rank":
+            return 1 - (PLACE - 1) / LENGTH
+        if self.normalize is None:
+            return SCORE
+        start, unit = SCALES[self.normalize]
+        return ((SCORE - start) / unit.clip(lower_bound=LEAST)).over(LIST)
 
 
-def _each_scored_once(rows: pl.LazyFrame, schema: pl.Schema) -> pl.LazyFrame:
+def _with_scores(rows: pl.LazyFrame, schema: pl.Schema) -> pl.LazyFrame:
     """Return each item of a list that has a finite score once, with the highest, in an order of their own."""
-    score = pl.col("score").cast(pl.Float64)
-    rows = rows.with_columns(score).filter(score.is_finite())
-    return rows.group_by(*LIST, "item").agg(pl.col("score").max()).sort(*LIST, *by_item(schema))
+    rows = rows.with_columns(SCORE.cast(pl.Float64)).filter(SCORE.is_finite())
+    return rows.group_by(*LIST, "item").agg(SCORE.max()).sort(*LIST, *by_item(schema))
 
 
-def _ranked(rows: pl.LazyFrame, schema: pl.Schema) -> pl.LazyFrame:
+def _with_ranks(rows: pl.LazyFrame, schema: pl.Schema) -> pl.LazyFrame:
     """Return each item of a list once, at its best rank, no two closer than 1, and with its place."""
     if "score" in schema:
         ranked = scored(rows, LIST, "item").ranked(None, lambda: rows)
         return ranked.with_columns(place="rank")
-    dtype, rank = schema["rank"], pl.col("rank")
-    number = as_number("rank", dtype)
-    rows = rows.filter(is_rank(rank, dtype)).with_columns(
-        number + fails_if(number < 1, str(RANK_BELOW_1))
-    )
+    rank = RANK.cast(pl.Float64)
+    rows = rows.filter(is_rank(RANK)).with_columns(rank + fails_if(rank < 1, str(RANK_BELOW_1)))
     rows = at_best_rank(rows, LIST).sort(*LIST, "rank", *by_item(schema))
-    return spread_ranks(with_places(rows, LIST), LIST, whole=dtype in SMALL_INTEGERS)
+    return spread_ranks(with_places(rows, LIST), LIST, whole=False)

@@ -11,11 +11,13 @@ import polars as pl
 
 from recframe.frames.inputs import Frames, check_is_one_fold
 from recframe.frames.rows.integer_keys import SMALL_INTEGERS, joined_as_numbers
-from recframe.frames.rows.joins import alike_as_one, at_best_rank, distinct_names
-from recframe.ranking.scores import Scored, in_order_given, scored
+from recframe.frames.rows.joins import alike_as_one, at_best_rank, distinct_names, joined
+from recframe.ranking.scores import Scored, scored
 
 PAIR = ["user", "item"]
-Universe = Literal["truth", "recs", "both", "all", "rows"]
+MODEL, RANK, RELEVANCE, GAIN = (pl.col(name) for name in ("model", "rank", "relevance", "gain"))
+TIED = pl.col("^tied$")
+"""The number of tied items of a row's rank, where these share the first rank of theirs; else no column."""
 
 
 # Rows that are relevant, ranked, or of a model
@@ -41,7 +43,7 @@ def is_relevant(
 
 def is_relevant_row(inputs: Frames) -> pl.Expr:
     """Return whether a row of the frame that has the relevance is relevant."""
-    return is_relevant(pl.col("relevance"), inputs.context.min_relevance, inputs.relevance_dtype)
+    return is_relevant(RELEVANCE, inputs.context.min_relevance, inputs.relevance_dtype)
 
 
 def is_rank(rank: pl.Expr, dtype: pl.DataType | None = None) -> pl.Expr:
@@ -57,23 +59,17 @@ def as_number(name: str, dtype: pl.DataType) -> pl.Expr:
     return pl.col(name) if dtype == wide else pl.col(name).cast(wide)
 
 
-def best_rank(relevant: pl.Expr) -> pl.Expr:
-    """Return an item's best rank: that of its relevant rows, or if none of these has one, that of all its rows."""
-    rank = pl.col("rank")
-    return rank.filter(relevant).min().fill_null(rank.min())
-
-
 def lacks_model(inputs: Frames) -> pl.Expr:
     """Return whether a ranked list row has no model; each row with a score is ranked."""
-    unnamed = pl.col("model").is_null()
-    return unnamed if inputs.scored else unnamed & is_rank(pl.col("rank"), inputs.schema["rank"])
+    unnamed = MODEL.is_null()
+    return unnamed if inputs.scored else unnamed & is_rank(RANK, inputs.schema["rank"])
 
 
 def rows_of_models(inputs: Frames) -> pl.LazyFrame:
     """Return the model of each row that names one; a judged row may name none, and is then one of all models."""
     if inputs.models is not None:
         return inputs.models
-    named = pl.col("model").is_not_null()
+    named = MODEL.is_not_null()
     if inputs.all_users is not None:
         return named_models(inputs).filter(named)
     return inputs.identified("recommendations", where=named).select("model")
@@ -81,7 +77,7 @@ def rows_of_models(inputs: Frames) -> pl.LazyFrame:
 
 def named_models(inputs: Frames) -> pl.LazyFrame:
     """Return the models of all users, of whom a plan has some; null where a ranked row names none."""
-    wanted = pl.col("model").is_not_null() | lacks_model(inputs)
+    wanted = MODEL.is_not_null() | lacks_model(inputs)
     models = inputs.identified("recommendations", where=wanted).select("model")
     of_lists = ("models", inputs.schema["model"], inputs.context.without)
     return inputs.added(of_lists, models.unique, ["model"])
@@ -109,39 +105,37 @@ class Known:
     n_users: pl.LazyFrame | None = None
     """Numbers of users by segment, if all segments are columns of rows, or all are columns of items."""
     listed: pl.LazyFrame | None = None
-    """Rows of the lists up to the largest k, each item once, with the highest relevance; of a judged frame all judged rows."""
+    """Rows of the lists up to the largest k, each item once, with the highest relevance; all judged ones of a judged frame."""
     first: pl.LazyFrame | None = None
     """Top-k rows of the universe's users, items unique per list."""
     scores: Scored | None = None
     """Lists ranked by score, with their first rows."""
     items: pl.LazyFrame | None = None
     """Distinct items of all frames."""
-    checked: bool = False
-    """Whether the data checks have passed."""
 
 
-def judge(inputs: Frames, models: pl.LazyFrame | None = None, known: Known | None = None) -> Judged:
+def judge(inputs: Frames, models: pl.LazyFrame | None = None) -> Judged:
     """Join the recommendations with the truth; `models` are those that one part of the users may lack."""
     check_is_one_fold(inputs)
-    lists, known = inputs.identified("recommendations"), known or Known()
+    lists = inputs.identified("recommendations")
     if inputs.truth is None and not (inputs.model or inputs.scored):
-        return Judged(inputs, lists, known=known)
-    ties, of_both = inputs.context.ties, inputs.inside("rows")
-    lists = in_order_given(lists, ties) if inputs.scored else lists
+        return Judged(inputs, lists)
+    of_both = inputs.inside("rows")
     truth = inputs.identified("truth")
     # all models share one truth: what the frame says of any of them
     if inputs.truth is None:
         truth = truth.select(*of_both, *PAIR, "relevance")
-    truth = truth.filter(pl.col("relevance").is_not_null())
+    truth = truth.filter(RELEVANCE.is_not_null())
     if inputs.inside("truth"):
         # lists stay whole where the truth alone has a column: there is one for each part of the truth
         parts = truth.select(*inputs.row_keys, "user").unique()
-        lists = lists.join(parts, on=[*of_both, "user"], nulls_equal=True)
+        on = [*of_both, "user"]
+        lists = lists.join(parts, on=on, nulls_equal=True, maintain_order="left")
     if inputs.model and models is None:
         models = rows_of_models(inputs).unique()
     keys = [*inputs.row_keys, *inputs.model, "user"]
-    scores = scored(lists, keys, ties) if inputs.scored else None
-    return Judged(inputs, lists, truth, models, scores, known)
+    scores = scored(lists, keys, inputs.context.ties) if inputs.scored else None
+    return Judged(inputs, lists, truth, models, scores)
 
 
 @dataclass(eq=False)
@@ -167,23 +161,20 @@ class Judged:
         self.scores = known.scores or self.given_scores
         # "rows" is every user of a judged frame
         is_judged = inputs.truth is None
-        self.universe: Universe = self.context.universe or ("rows" if is_judged else "truth")
-        self.added_users = inputs.users if self.universe == "all" else None
+        self.universe = self.context.universe or ("rows" if is_judged else "truth")
         # segments that are columns of lists or truth, and those with properties of items, or the item itself
         self.model, self.of_rows = inputs.model, inputs.row_keys
         self.rows = [*self.of_rows, *inputs.item_keys]
         self.pair_keys = [*self.of_rows, *PAIR]
         self.user_keys = [*self.rows, "user"]
         numbered = known.names is not None
-        self.list_keys = [*([] if numbered else self.rows), *self.model]
-        self.list_keys.append("number" if numbered else "user")
+        self.list_keys = [*self.model, "number"] if numbered else [*self.rows, *self.model, "user"]
         self.key_dtype: pl.DataType = pl.Int64() if numbered else self.schema["user"]
-        rank, dtype = pl.col("rank"), pl.Int64() if self.scores else self.schema["rank"]
+        dtype = pl.Int64() if self.scores else self.schema["rank"]
         self.whole_ranks = dtype in SMALL_INTEGERS
-        self._ranked = is_rank(rank, dtype)
+        self._ranked = is_rank(RANK, dtype)
         number = as_number("rank", dtype)
         self._rank = number if dtype.is_integer() else pl.when(self._ranked).then(number)
-        self._tied = ["tied"] * (self.sharing == "expected")
 
     def named(self, lists: pl.LazyFrame) -> pl.LazyFrame:
         """Return lists with the users and segments that a number stands for."""
@@ -196,25 +187,21 @@ class Judged:
 
     def up_to(self, k: int | None) -> pl.Expr:
         """Return whether a row of the lists has a rank up to k."""
-        return self._ranked if k is None else self._ranked & (pl.col("rank") <= k)
+        return self._ranked if k is None else self._ranked & RANK.le(k)
 
     # Which users count
 
     @cached_property
     def users(self) -> pl.LazyFrame:
         """The users of the universe in each segment, with repetitions."""
-        known = self.inputs.crowd if self.universe == "rows" else None
-        known = known if self.known.users is None else self.known.users
-        if known is not None and not self.rows:
-            return known
+        if self.known.users is not None:
+            return self.known.users
         everyone = [self._users_of(rows) for rows in self.sources_of_users()]
         if self.universe == "both":
             judged, ranked = everyone
             return judged.join(ranked.unique(), on=self.user_keys, how="semi", nulls_equal=True)
-        if self.added_users is not None:
-            others = self.added_users.select("user").drop_nulls()
-            others = others.join(self._parts(), how="cross") if self.rows else others
-            everyone.append(others.select(self.user_keys))
+        if self.universe == "all" and self.inputs.users is not None:
+            everyone.append(self._described(self.inputs.users.select("user").drop_nulls()))
         return pl.concat(everyone)
 
     def sources_of_users(self) -> list[pl.LazyFrame]:
@@ -237,7 +224,7 @@ class Judged:
         """The rows with a relevance."""
         if self.truth is not None:
             return self.truth
-        return self.lists.filter(pl.col("relevance").is_not_null())
+        return self.lists.filter(RELEVANCE.is_not_null())
 
     @property
     def _ranked_rows(self) -> pl.LazyFrame:
@@ -251,28 +238,19 @@ class Judged:
 
     def _users_of(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return the keys of the users of rows, with repetitions."""
-        rows = self.inputs.attach(rows, "items") if self.inputs.item_keys else rows
-        return rows.select(self.user_keys)
+        return self.inputs.attach(rows, "items").select(self.user_keys)
 
-    def _parts(self) -> pl.LazyFrame:
-        """Return each part that a row of a frame is in, of any user: the values of the segments that cut rows."""
-        frames = [self.lists] if self.truth is None else [self.lists, self.truth]
-        parts, of_items = [], self.inputs.item_keys
-        if self.of_rows:
-            parts.append(pl.concat(rows.select(self.of_rows) for rows in frames))
-        if of_items:
-            items = [rows.select("item") for rows in frames]
-            if self.inputs.items is not None:
-                items.append(self.inputs.items.select("item").drop_nulls())
-            shown = pl.concat(items).unique()
-            parts.append(self.inputs.attach(shown, "items").select(of_items))
-        first, *others = [self.inputs.of_all(rows.unique()) for rows in parts]
-        return first.join(others[0], how="cross") if others else first
+    def _described(self, users: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the keys of users in each part that a row of lists or truth is in, of any user."""
+        if not self.rows:
+            return users
+        rows = [self._users_of(one) for one in (self.lists, self.truth) if one is not None]
+        parts = self.inputs.of_all(pl.concat(rows).select(self.rows).unique())
+        return users.join(parts, how="cross").select(self.user_keys)
 
     def members(self) -> pl.LazyFrame:
         """Return the distinct users of the universe, in each segment of rows where they count."""
-        is_known = self.known.users is not None and not self.rows
-        return self.users if is_known else self.users.unique()
+        return self.users.unique() if self.known.users is None else self.users
 
     def counted(self, frame: pl.LazyFrame, unless: set[str]) -> pl.LazyFrame:
         """Return the rows of users in the universe; only the universes in `unless` can leave a user of this branch out."""
@@ -294,20 +272,20 @@ class Judged:
             hits = joined_as_numbers(rows, pairs, PAIR, "inner")
         else:
             hits = rows.join(pairs, on=self.pair_keys, nulls_equal=bool(self.of_rows))
-        highest = pl.col("gain", *self._tied).max()
-        return at_best_rank(self._keyed(hits), self.list_keys, highest)
+        highest = [GAIN.max(), TIED.max()]
+        return at_best_rank(self._keyed(hits), self.list_keys, *highest)
 
     def rows_to_meet(self, k: int | None) -> pl.LazyFrame:
         """Return the rows of the lists with a rank up to k: keys without segments of items, item, rank."""
         rows = self._ranked_lists(k)
-        return rows.select(*self.model, *self.pair_keys, self._rank, *self._tied)
+        return rows.select(*self.model, *self.pair_keys, self._rank, TIED)
 
     def relevant_rows(self) -> pl.LazyFrame:
         """Return the relevant rows of the frame that has the relevance: keys, item, rank in a judged frame, gain."""
         is_judged, rows = self.truth is None, self.lists if self.truth is None else self.truth
         gain = as_number("relevance", self.inputs.relevance_dtype)
         if self.context.min_relevance == "any":  # a negative relevance has no gain
-            gain = pl.when(gain > 0).then(gain).otherwise(0)
+            gain = gain.clip(lower_bound=0)
         rows = rows.filter(is_relevant_row(self.inputs))
         return rows.select(*self.pair_keys, *[self._rank] * is_judged, gain=gain)
 
@@ -318,7 +296,7 @@ class Judged:
 
     @property
     def _pairs(self) -> pl.LazyFrame:
-        values = [*[pl.col("rank").min()] * (self.truth is None), pl.col("gain").max()]
+        values = [*[RANK.min()] * (self.truth is None), GAIN.max()]
         return self._as_one(self.relevant_rows(), self.pair_keys, values)
 
     def _as_one(
@@ -329,8 +307,7 @@ class Judged:
 
     def _keyed(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows of items with the segments of these, if no number stands for them."""
-        of_items = self.inputs.item_keys and self.known.names is None
-        return self.inputs.attach(rows, "items") if of_items else rows
+        return self.inputs.attach(rows, "items") if self.known.names is None else rows
 
     def relevant(self, *also: str) -> pl.LazyFrame:
         """Return the relevant rows, one per item: keys, gain, and the item if requested."""
@@ -346,13 +323,9 @@ class Judged:
         if self.context.relevant_from == "list":
             missed = self.listed().filter("listed_judged", ~pl.col("listed_relevant"))
             return missed.select(self.list_keys)
-        relevance, known = pl.col("relevance"), self.known.listed
-        if known is None or self.truth is not None:
-            judged = self._judged_rows.group_by(self.pair_keys).agg(relevance.max())
-        else:
-            judged = known.select(*self.pair_keys, relevance="judged")
-            judged = judged.filter(relevance.is_not_null())
-        rows = self._keyed(judged.filter(~is_relevant_row(self.inputs)))
+        rows = self._judged_rows.select(*self.pair_keys, RELEVANCE)
+        rows = self._as_one(rows, self.pair_keys, [RELEVANCE.max()])
+        rows = self._keyed(rows.filter(~is_relevant_row(self.inputs)))
         rows = self.counted(rows, {"recs", "both"})
         return self.for_each_model(rows).select(self.list_keys)
 
@@ -380,14 +353,13 @@ class Judged:
         known = self.known.listed
         rows = self._listed_once(k) if known is None else known
         rows = self.counted(self._keyed(rows.filter(self.up_to(k))), {"truth", "both"})
-        relevance = pl.col("relevance")
         return rows.select(
             *distinct_names(*self.list_keys, "item"),
-            *(pl.col(name).alias(f"listed_{name}") for name in self._tied),
-            listed_rank=pl.col("rank").cast(pl.Float64),
+            TIED.name.prefix("listed_"),
+            listed_rank=RANK.cast(pl.Float64),
             listed_relevant=is_relevant_row(self.inputs).fill_null(value=False),
-            listed_judged=relevance.is_not_null(),
-            listed_graded=(relevance.cast(pl.Float64) >= 0).fill_null(value=False),
+            listed_judged=RELEVANCE.is_not_null(),
+            listed_graded=(RELEVANCE.cast(pl.Float64) >= 0).fill_null(value=False),
         )
 
     def _listed_once(self, k: int | None) -> pl.LazyFrame:
@@ -396,22 +368,20 @@ class Judged:
         return self._as_one(self.rows_with_relevance(k), keys, self.values_of_repeated())
 
     def values_of_repeated(self) -> list[pl.Expr]:
-        """Return the best rank and the highest relevance of the rows of one item."""
-        others = [pl.col(name).max() for name in ("^judged$", *self._tied)]
-        return [best_rank(is_relevant_row(self.inputs)), pl.col("relevance").max(), *others]
+        """Return the highest relevance of the rows of one item, and its best rank: of its relevant rows if these have one."""
+        best = RANK.filter(is_relevant_row(self.inputs)).min()
+        best = best.fill_null(RANK.min())
+        return [best, RELEVANCE.max(), TIED.max()]
 
     def rows_with_relevance(self, k: int | None) -> pl.LazyFrame:
         """Return the rows of the lists with a rank up to k: keys, item, rank, relevance.
 
-        Of a judged frame they are all judged rows too, with `judged`, the relevance of those without a rank as well.
+        Of a judged frame they are all judged rows with a rank: an item that is repeated may have its best rank behind k.
         """
-        relevance = pl.col("relevance")
         if self.truth is None:
-            # an item that is repeated may have its best rank behind k
-            rows = self.lists.filter(self.up_to(k) | relevance.is_not_null())
-            of_ranked = pl.when(self._ranked).then(relevance)
-            return rows.select(*self.pair_keys, self._rank, of_ranked, judged=relevance)
-        best = self.truth.group_by(self.pair_keys).agg(relevance.max())
+            rows = self.lists.filter(self._ranked, self.up_to(k) | RELEVANCE.is_not_null())
+            return rows.select(*self.pair_keys, self._rank, RELEVANCE)
+        best = self.truth.group_by(self.pair_keys).agg(RELEVANCE.max())
         on, of_rows = self.pair_keys, bool(self.of_rows)
         return self.rows_to_meet(k).join(best, on=on, how="left", nulls_equal=of_rows)
 
@@ -436,12 +406,12 @@ class Judged:
 
     def frame(self) -> pl.LazyFrame:
         """Return the judged frame, without segments: keys, item, rank and relevance."""
-        keys, rank, relevance = [*self.model, *PAIR], pl.col("rank"), pl.col("relevance")
+        keys = [*self.model, *PAIR]
         if self.truth is None:
-            rows = self.lists.with_columns(rank=pl.when(self._ranked).then(rank))
+            rows = self.lists.with_columns(rank=pl.when(self._ranked).then(RANK))
             pairs = rows.group_by(keys).agg(self.values_of_repeated())
             return self.counted(pairs, {"truth", "recs", "both"})
-        lists = self.counted(self._ranked_lists(), {"truth", "both"}).group_by(keys).agg(rank.min())
+        lists = self.counted(self._ranked_lists(), {"truth", "both"}).group_by(keys).agg(RANK.min())
         truth = self.counted(self.truth, {"recs", "both"})
-        truth = self.for_each_model(truth.group_by(PAIR).agg(relevance.max()))
-        return lists.join(truth, on=keys, how="full", coalesce=True, nulls_equal=True)
+        truth = self.for_each_model(truth.group_by(PAIR).agg(RELEVANCE.max()))
+        return joined(lists, truth, keys, "full")

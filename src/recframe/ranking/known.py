@@ -5,6 +5,7 @@ Results do not change: a plan without `ask` gives the same numbers.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,19 +29,19 @@ from recframe.frames.rows.profiling import (
     merged,
 )
 from recframe.ranking.judged_frame import (
+    GAIN,
     PAIR,
+    RANK,
+    RELEVANCE,
+    TIED,
     Judged,
     Known,
-    as_number,
-    is_relevant_row,
     rows_of_models,
 )
 
-_BLOCK = 2**17
-"""Rows compared at a time, which stay in a processor's cache."""
 _FAR = 2**38
 """Range of user numbers: times as many segments as there are rows they are no more than Int64 holds."""
-RANK, GAIN, NUMBER = pl.col("rank"), pl.col("gain"), pl.col("number")
+NUMBER = pl.col("number")
 
 
 @dataclass(frozen=True)
@@ -89,44 +90,21 @@ def models_of(inputs: Frames) -> pl.DataFrame:
     return stream(heads(rows_of_models(inputs), "model").unique())
 
 
-def ranked_or_relevant(judged: Judged, k: int | None) -> pl.LazyFrame:
-    """Return the rows of a judged frame with a rank up to k, and those relevant, without one: user, item, rank, relevant."""
-    up_to, relevant = judged.up_to(k), is_relevant_row(judged.inputs).fill_null(value=False)
-    rank = pl.when(up_to).then(as_number("rank", judged.schema["rank"]))
-    rows = judged.lists.filter(up_to | relevant)
-    return rows.select(*PAIR, rank.alias("rank"), relevant=relevant)
-
-
-def ranked_with_relevance(rows: pl.DataFrame, collect: Ask) -> pl.DataFrame:
-    """Return those of such rows with a rank, each item of a list once, relevant if one of its rows is, ranked or not.
-
-    NOTE: to look up all pairs that are relevant takes four times as long.
-    """
-    best = [RANK.min(), pl.col("relevant").any()]
-    return merged(rows, ["user"], collect, best).filter(RANK.is_not_null())
-
-
 # Users
 
 
 def _distinct_users(rows: pl.DataFrame) -> pl.LazyFrame:
-    """Return the distinct users of rows; those of a sorted column by slices of it."""
-    users = marked_sorted(rows, "user")["user"]
-    if not users.flags["SORTED_ASC"]:
-        return distinct_ids(users).to_frame().lazy()
-    later = [
-        part.filter(part != users.slice(start - 1, len(part)))
-        for start in range(1, len(users), _BLOCK)
-        for part in [users.slice(start, _BLOCK)]
-    ]
-    return pl.concat([users.head(1), *later]).to_frame().lazy()
+    """Return the distinct users of rows; those of a sorted column without a look at all of them together."""
+    users = marked_sorted(rows, "user")
+    is_sorted = users["user"].flags["SORTED_ASC"]
+    return (heads(users) if is_sorted else distinct_ids(users["user"]).to_frame()).lazy()
 
 
 def _n_users_of_segments(judged: Judged, collect: Ask) -> pl.LazyFrame | None:
     """Return n_users of each segment that has any; None where other columns are requested too, or users are in no one frame."""
     columns = {segment.inside for segment in judged.inputs.segments} - {"model"}
     sources = judged.sources_of_users()
-    is_one = len(sources) == 1 and judged.added_users is None
+    is_one = len(sources) == 1 and judged.universe != "all"
     if not (columns and columns == {*judged.rows} and is_one):
         return None
     read = [*judged.of_rows, "user", *["item"] * bool(judged.inputs.item_keys)]
@@ -149,10 +127,8 @@ def _with_pairs(judged: Judged, reads: Reads, collect: Ask) -> Known:
     """Return what is known with the relevant rows, each item of a list once, and the first rows of lists with scores."""
     known, scores, keys = judged.known, judged.scores, [*judged.of_rows, "user"]
     pairs = marked_sorted(collect([judged.relevant_rows()])[0], "user")
-    dtypes = [schema[name] for schema in (judged.schema, pairs.schema) for name in PAIR]
-    packs = {*dtypes} <= SMALL_INTEGERS and fits_31_bits(pairs, PAIR)
-    others = [name for name in ("rank", "gain") if name in pairs.columns]
-    values = [RANK.min() if name == "rank" else GAIN.max() for name in others]
+    packs = _packs(judged.schema, pairs)
+    values = [pl.col("^rank$").min(), GAIN.max()]
     once = marked_sorted(merged(pairs, keys, collect, values), "user")
     in_order = len(once) == len(pairs) and collect([are_in_order(pairs, keys)])[0].item()
     if scores is not None:
@@ -160,10 +136,15 @@ def _with_pairs(judged: Judged, reads: Reads, collect: Ask) -> Known:
     known = replace(known, pairs=once.lazy(), packs=packs, in_order=in_order, scores=scores)
     if not judged.rows:
         return known
-    codes = None
-    if reads.by_number and judged.universe not in {"recs", "both"}:
-        codes = _by_codes(replace(judged, known=known), reads, collect)
-    return replace(known, in_order=False) if codes is None else codes
+    by_number = reads.by_number and judged.universe not in {"recs", "both"}
+    codes = _by_codes(replace(judged, known=known), reads, collect) if by_number else None
+    return codes or replace(known, in_order=False)
+
+
+def _packs(schema: Mapping[str, pl.DataType], pairs: pl.DataFrame) -> bool:
+    """Return whether both ids of a pair fit into one 64-bit integer, beside those of a frame of some schema."""
+    dtypes = {one[name] for one in (schema, pairs.schema) for name in PAIR}
+    return dtypes <= SMALL_INTEGERS and fits_31_bits(pairs, PAIR)
 
 
 def _listed(judged: Judged, k: int | None, collect: Ask) -> pl.LazyFrame:
@@ -176,11 +157,10 @@ def _listed(judged: Judged, k: int | None, collect: Ask) -> pl.LazyFrame:
         return merged(rows, keys, collect, judged.values_of_repeated()).lazy()
     truth = judged.truth.select(*PAIR, "relevance")
     rows, given = collect([judged.rows_to_meet(k), truth])
-    best = [RANK.min(), pl.col("^tied$").max()]
+    best = [RANK.min(), TIED.max()]
     rows = merged(marked_sorted(rows, "user"), keys, collect, best)
-    given = merged(marked_sorted(given, "user"), ["user"], collect, [pl.col("relevance").max()])
-    dtypes = [frame.schema[name] for frame in (rows, given) for name in PAIR]
-    if {*dtypes} <= SMALL_INTEGERS and fits_31_bits(given, PAIR):
+    given = merged(marked_sorted(given, "user"), ["user"], collect, [RELEVANCE.max()])
+    if _packs(rows.schema, given):
         return joined_as_numbers(rows.lazy(), given.lazy(), PAIR, "left")
     return rows.lazy().join(given.lazy(), on=PAIR, how="left")
 
@@ -206,8 +186,10 @@ def _with_codes(
         return None
     (table,) = collect([items.select("item", *names).drop_nulls("item")])
     # the first are null, as those of an item that the table does not have
-    segments = pl.concat([table.select(names).clear(1), table.select(names).unique()])
-    segments = segments.unique(maintain_order=True).with_row_index("code")
+    values = table.select(names)
+    segments = (
+        pl.concat([values.clear(1), values]).unique(maintain_order=True).with_row_index("code")
+    )
     table = table.join(segments, on=names, nulls_equal=True).select("item", "code")
     own, number = integer_ids([table["item"], rows["item"]], SPARE * len(table))
     code_of = lookup(table.with_columns(item=own), "item", own.dtype)

@@ -12,11 +12,11 @@ from recframe.frames.options import Ties
 from recframe.frames.rows.positions import by_item, with_places
 from recframe.frames.rows.profiling import are_distinct, marked_sorted
 
-SCORE = pl.col("score")
+SCORE, USER = pl.col("score"), pl.col("user")
 SHARING, BY_GAIN = {"expected", "last"}, {"pessimistic", "optimistic"}
 """Ties under which tied items share a rank, and ties that the truth puts in order."""
 # As they were given, other ids have an order of their own.
-_TEXT = (pl.Binary, pl.String, pl.Duration, pl.Struct, pl.List, pl.Array)
+_TEXT = (pl.Binary, pl.String, pl.Duration, pl.Struct)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Scored:
         repeating = items.filter(pl.col("times") > 1).select(self.keys).unique()
         whole = self.rows.join(repeating, on=self.keys, how="semi", nulls_equal=True)
         others = first.join(repeating, on=self.keys, how="anti", nulls_equal=True)
-        return pl.concat([others, self._each_item_once(whole)])
+        return pl.concat([others, self._each_item_once(whole)], how="diagonal")
 
     def _has_few_better(self, k: int) -> pl.Expr:
         """Return whether fewer than k scores of its list are better than a row's; rows without a score may come after few."""
@@ -98,22 +98,24 @@ class Scored:
 
     def _sharing(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with the ranks that tied ones share, and where these are the first ones of ties, the number of those."""
-        better = SCORE.rank("min", descending=True).over(self.keys).cast(pl.Int64)
-        rank = better.fill_null(SCORE.count().over(self.keys).cast(pl.Int64) + 1)
-        tied = pl.len().over(*self.keys, "score").cast(pl.Int64)
-        rows = rows.with_columns(rank=rank, tied=tied).drop("score")
-        if self.ties == "expected":
-            return rows
-        return rows.with_columns(pl.col("rank") + pl.col("tied") - 1).drop("tied")
+        tied: list[pl.Expr] = []
+        if self.ties == "last":
+            rank = SCORE.rank("max", descending=True).fill_null(pl.len())
+        else:
+            rank = SCORE.rank("min", descending=True).fill_null(SCORE.count() + 1)
+            tied.append(pl.len().over(*self.keys, "score").cast(pl.Int64).alias("tied"))
+        rank = rank.over(self.keys).cast(pl.Int64)
+        return rows.with_columns(rank.alias("rank"), *tied).drop("score")
 
     def with_first_rows(self, collect: Ask, k: int | None) -> Scored:
         """Return the lists with their first rows at hand, for ranks up to k (large eager frames)."""
         (rows,) = collect([self.rows])
-        falls = self.keys == ("user",) and _falls(rows, collect)
-        if k is not None and falls:
-            rows = rows.filter(pl.col("user").ne_missing(pl.col("user").shift(k)))
-        elif k is not None:
-            (rows,) = collect([rows.lazy().filter(self._has_few_better(k))])
+        scores = rows["score"]
+        is_less = scores[1:] < scores[:-1]
+        falls = self.keys == ("user",) and are_in_steps(rows["user"], is_less)
+        if k is not None:
+            is_first = USER.ne_missing(USER.shift(k)) if falls else self._has_few_better(k)
+            (rows,) = collect([rows.lazy().filter(is_first)])
         rows = marked_sorted(rows, "user")
         (once,) = collect([are_distinct(rows, self.keys)])
         if not once.item():
@@ -121,13 +123,15 @@ class Scored:
         return replace(self, first=rows.lazy(), depth=k, falls=falls)
 
 
-def _falls(rows: pl.DataFrame, collect: Ask) -> bool:
-    """Return whether rows are sorted by user, and no score is missing or as high as the one above."""
-    users = rows["user"]
-    if rows["score"].null_count() or users.dtype.is_nested() or not users.is_sorted():
+def are_in_steps(users: pl.Series, steps: pl.Series) -> bool:
+    """Return whether users are sorted, and each row but a user's first is a step from the row above.
+
+    NOTE: slices, since Polars makes a query of a shift of a column.
+    """
+    if users.dtype.is_nested() or not users.is_sorted():
         return False
-    falls = (pl.col("user") != pl.col("user").shift()) | (SCORE.shift() > SCORE)
-    return bool(collect([rows.lazy().select(falls.all())])[0].item())
+    follows = (users[1:] != users[:-1]) | steps
+    return bool(follows.all(ignore_nulls=False))
 
 
 def order_of_ties(
@@ -145,21 +149,14 @@ def order_of_ties(
 
 
 def scored(lists: pl.LazyFrame, keys: Sequence[str], ties: Ties) -> Scored:
-    """Return the lists with comparable scores."""
-    row = ["row"] * (ties == "order")
-    score = _comparable(lists.collect_schema()["score"], ties).alias("score")
-    return Scored(lists.select(*keys, "item", score, *row), tuple(keys), ties)
+    """Return the lists with comparable scores: without NaN, and with the numbers of rows where these put tied ones in order.
 
-
-def _comparable(dtype: pl.DataType, ties: Ties) -> pl.Expr:
-    """Return the score without NaN; whole numbers and decimals as they are, since Float64 would make some of them equal."""
+    Whole numbers and decimals stay as they are, since Float64 would make some of them equal.
+    """
+    dtype, score = lists.collect_schema()["score"], SCORE
     if ties == "item_desc":
-        return SCORE.cast(pl.Float32).fill_nan(None)
-    return (
-        SCORE if dtype.is_integer() or dtype.is_decimal() else SCORE.cast(pl.Float64).fill_nan(None)
-    )
-
-
-def in_order_given(lists: pl.LazyFrame, ties: Ties) -> pl.LazyFrame:
-    """Return the lists with the numbers of their rows, where these put tied ones in order."""
-    return lists.with_row_index("row") if ties == "order" else lists
+        score = SCORE.cast(pl.Float32).fill_nan(None)
+    elif not (dtype.is_integer() or dtype.is_decimal()):
+        score = SCORE.cast(pl.Float64).fill_nan(None)
+    lists = lists.select(*keys, "item", score)
+    return Scored(lists.with_row_index("row") if ties == "order" else lists, tuple(keys), ties)

@@ -17,7 +17,7 @@ from recframe.frames.rows.joins import AS_EVER, at_best_rank, distinct_names
 from recframe.frames.rows.positions import by_item, with_places
 from recframe.frames.rows.profiling import are_in_order, marked_sorted, merged
 from recframe.ranking.judged_frame import PAIR, is_rank
-from recframe.ranking.scores import in_order_given, scored
+from recframe.ranking.scores import scored
 from recframe.side_info.reference_ranks import Places, up_to
 from recframe.side_info.sources import Fact, Sides, fact
 
@@ -187,7 +187,7 @@ def _ranked(rows: pl.LazyFrame, inputs: Frames, k: int | None) -> pl.LazyFrame:
     if dtype is not None:
         return rows.filter(is_rank(RANK, dtype))
     own: Ties = "item" if ties in {"pessimistic", "optimistic", "expected", "last"} else ties
-    return scored(in_order_given(rows, own), ["user"], own).ranked(k, rows.clear)
+    return scored(rows, ["user"], own).ranked(k, rows.clear)
 
 
 def _placed(rows: pl.LazyFrame, keys: list[str], schema: pl.Schema) -> pl.LazyFrame:
