@@ -104,24 +104,26 @@ def test_a_value_over_folds_is_the_mean_over_fold_and_user_and_of_set_metrics_ov
 
 
 def test_by_user_is_the_mean_over_the_users_folds() -> None:
-    frames = folded(3)
+    frames, metrics = folded(3), ["ndcg@3", "recall", "novelty@3"]
+    found = over_folds(frames).evaluate(*metrics, by="user")
 
-    found = over_folds(frames).evaluate("ndcg@3", "recall", by="user")
-
-    each = by_fold(frames, ["ndcg@3", "recall"], ["user"])
-    wanted = each.group_by("model", "user").agg(pl.col("ndcg@3", "recall").mean())
+    each = by_fold(frames, metrics, ["user"])
+    wanted = each.group_by("model", "user").agg(pl.col(*metrics).mean())
     assert_frame_equal(found, wanted.sort("model", "user"), rel_tol=1e-12, abs_tol=1e-12)
 
 
 def test_a_model_without_a_list_in_a_fold_gets_nothing_there() -> None:
     # one user, relevant in both folds; b is right in the first, and has no list in the second
-    recs = pl.DataFrame(
-        {"model": ["a", "a", "b"], "user": 1, "item": [1, 2, 1], "rank": 1, "fold": [0, 1, 0]}
-    )
+    columns = {"user": [1, 1, 2, 1], "item": [1, 2, 3, 1], "rank": 1, "fold": [0, 1, 0, 0]}
+    recs = pl.DataFrame({"model": list("aaab"), **columns})
     truth = pl.DataFrame({"user": [1, 1], "item": [1, 2], "fold": [0, 1]})
-    rec = over_folds({"recs": recs, "truth": truth}, folds=FOLDS)
+    items = pl.DataFrame({"item": [1, 2, 3, 4]})
+    rec = over_folds({"recs": recs, "truth": truth, "items": items})
 
     assert rec.evaluate("mrr").rows() == [("a", 1, 1.0), ("b", 1, 0.5)]
+    # two of four items, then one; with the lists behind the value
+    covered = rec.evaluate("coverage@1", support=True).rows()
+    assert covered == [("a", 1, 3, 0.375, 3), ("b", 1, 1, 0.25, 1)]
     assert rec.evaluate("mrr", by="fold").rows() == [
         ("a", 0, 1, 1.0),
         ("a", 1, 1, 1.0),
