@@ -103,11 +103,15 @@ def test_a_value_over_folds_is_the_mean_over_fold_and_user_and_of_set_metrics_ov
         )
 
 
-def test_by_user_is_the_mean_over_the_users_folds() -> None:
-    frames, metrics = folded(3), ["ndcg@3", "recall", "novelty@3"]
-    found = over_folds(frames).evaluate(*metrics, by="user")
+@pytest.mark.parametrize(
+    ("options", "also"),
+    [({}, ["novelty@3"]), ({"no_relevant": "skip", "relevant_from": "list"}, [])],
+)
+def test_by_user_is_the_mean_over_the_users_folds(options: dict[str, Any], also: list[str]) -> None:
+    frames, metrics = folded(3), ["ndcg@3", "recall", *also]
+    found = over_folds(frames, **options).evaluate(*metrics, by="user")
 
-    each = by_fold(frames, metrics, ["user"])
+    each = by_fold(frames, metrics, ["user"], **options)
     wanted = each.group_by("model", "user").agg(pl.col(*metrics).mean())
     assert_frame_equal(found, wanted.sort("model", "user"), rel_tol=1e-12, abs_tol=1e-12)
 
@@ -204,37 +208,23 @@ def test_tidy_results_and_supports_are_of_fold_and_user() -> None:
     [
         (
             "recs",
-            pl.col("fold") + 1,
+            lambda rows: rows.with_columns(pl.col("fold") + 1),
             "'fold' of the frame of recommendations has a value that is none of the folds, which are 0, 1, 2",
         ),
         (
             "truth",
-            pl.col("fold").cast(pl.String),
+            lambda rows: rows.with_columns(pl.col("fold").cast(pl.String)),
             "'fold' of the frame truth= is String; a fold is a whole number",
         ),
+        ("recs", lambda rows: rows.drop("fold"), r"no column 'fold'.*which fold it is of"),
+        ("users", lambda rows: pl.concat([rows, rows.head(1)]), "user twice"),
     ],
 )
-def test_a_column_of_other_folds_is_an_error(name: str, change: pl.Expr, said: str) -> None:
+def test_frames_that_do_not_fit_the_folds_are_an_error(name: str, change: Any, said: str) -> None:
     frames = folded(9)
-    frames[name] = frames[name].with_columns(change)
+    frames[name] = change(frames[name])
 
     with pytest.raises(rf.RecframeError, match=said):
-        over_folds(frames).evaluate("recall")
-
-
-def test_lists_without_the_column_are_an_error() -> None:
-    frames = folded(9)
-    frames["recs"] = frames["recs"].drop("fold")
-
-    with pytest.raises(rf.ColumnError, match=r"no column 'fold'.*which fold it is of"):
-        over_folds(frames).evaluate("recall")
-
-
-def test_a_user_twice_in_one_fold_is_an_error() -> None:
-    frames = folded(9)
-    frames["users"] = pl.concat([frames["users"], frames["users"].head(1)])
-
-    with pytest.raises(rf.DataError, match="user twice"):
         over_folds(frames).evaluate("recall", by="land")
 
 

@@ -116,32 +116,26 @@ def _over_folds(
     if FOLD in names:
         rows = pl.concat(evaluate(one, conventions, run, beside) for one in each)
         return rows.sort(pl.nth(range(len(names))), nulls_last=True)
-    keys = [f"key {place}" for place in range(len(names))]
     sets = [convention for convention in conventions if convention.metric.shape == "set"]
     others = [convention for convention in conventions if convention.metric.shape != "set"]
-    means = folds.summed(each, run, partial(evaluate, conventions=others, beside=beside))
-    pooled = numbered(means, keys)
+    plans = [folds.summed(each, run, partial(evaluate, conventions=others, beside=beside))]
     context = _plans_of_users(inputs, conventions)[0][0].context
     each = [one.under(context) for one in each]
     if sets:
         exact = [replace(one, context=one.context.having(decimals=None)) for one in sets]
-        values = [numbered(evaluate(one, exact, run, SUPPORT), keys) for one in each]
-        of_sets = folds.means_of_sets(values, keys, [one.metric for one in sets])
-        of_sets = of_sets.with_columns(_rounded(pl.col(str(one.metric)), one) for one in sets)
-        pooled = joins.joined(pooled.drop("n_lists", strict=False), of_sets, keys, "full")
+        values = [evaluate(one, exact, run, SUPPORT) for one in each]
+        of_sets = folds.means_of_sets(values, len(names), [one.metric for one in sets])
+        plans = [plans[0].drop("n_lists", strict=False), of_sets]
+    has_lists = "n_lists" in plans[-1].collect_schema()
+    columns = {"n_lists": pl.col("n_lists").fill_null(0)} if has_lists else {}
     if "user" not in names:
-        counted = numbered(folds.n_users(each, [*names], run), keys)
-        pooled = joins.joined(pooled.drop("n_users"), counted, keys)
-    columns = ["n_users", "n_lists"]
-    for metric in metrics:
-        columns += [str(metric), *(name_beside(part, metric) for part in beside)]
-    pooled, there = pooled.sort(keys, nulls_last=True) if keys else pooled, pooled.collect_schema()
-    # a segment that has rows in some of the plans alone has nobody in the others
-    counts = pl.col([name for name in columns if name in there and there[name].is_integer()])
-    return pooled.with_columns(counts.fill_null(0)).select(
-        *(pl.col(key).alias(name) for key, name in zip(keys, names.values(), strict=True)),
-        *(name for name in columns if name in there),
-    )
+        plans.insert(0, folds.n_users(each, [*names], run).rename(names))
+    for convention in conventions:
+        name = str(convention.metric)
+        columns[name] = _rounded(pl.col(name), convention)
+        extra = [name_beside(part, convention.metric) for part in beside]
+        columns |= {name: pl.col(name).fill_null(0) for name in extra}
+    return _joined(plans, columns, inputs)
 
 
 def one_of_each(inputs: Frames) -> Frames:
@@ -307,7 +301,7 @@ def _of_users(
     judged = judge(inputs, run.models(inputs))
     by = keys_of(inputs, metrics) if inputs.segments or inputs.model else {}
     keys = list(by)
-    if "user" in keys and inputs.fold is None:
+    if "user" in keys and (inputs.fold is None or FOLD in keys):
         each = values_of_users(judged, metrics, keys, run.ask).each()
         return _values(run.added([each], keys), by, metrics, beside)
     names = names_of(metrics)

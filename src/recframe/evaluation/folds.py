@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
@@ -11,7 +11,7 @@ from typing import Any, cast
 import polars as pl
 
 from recframe.evaluation.plan import Run
-from recframe.evaluation.segments import support_of
+from recframe.evaluation.segments import numbered, support_of
 from recframe.evaluation.user_values import WITH_RELEVANT, users_in_segments, values_of_users
 from recframe.frames.inputs import Frames
 from recframe.frames.options import FOLD
@@ -47,8 +47,7 @@ def _in_fold(inputs: Frames, number: int, run: Run) -> Frames:
     cut: dict[str, Any] = {}
     for name in CUT:
         frame = getattr(inputs, name)
-        is_given = frame is not None and not isinstance(frame, str)
-        if is_given and FOLD in frame.collect_schema():
+        if isinstance(frame, pl.LazyFrame) and FOLD in frame.collect_schema():
             cut[name] = frame.filter(pl.col(FOLD) == fold).drop(FOLD)
     if run.ask is not None:
         collected = run.ask([*cut.values()])
@@ -105,19 +104,34 @@ def _kept(sums: deque[pl.LazyFrame], rows: pl.LazyFrame, *_how: Sequence[str]) -
 
 
 def means_of_sets(
-    each: Sequence[pl.LazyFrame], keys: Sequence[str], metrics: Sequence[Metric[...]]
+    each: Sequence[pl.LazyFrame], n_keys: int, metrics: Sequence[Metric[...]]
 ) -> pl.LazyFrame:
     """Return the keys, and of set metrics the means over the folds that have lists, with the number of these lists."""
-    rows = pl.concat(each)
+    keys = [f"key {place}" for place in range(n_keys)]
+    rows = pl.concat(numbered(one, keys) for one in each)
+    also = [pl.col(name).sum() for name in ("n_users", "n_lists") if name in rows.collect_schema()]
     values: dict[str, pl.Expr] = {}
-    counts = [pl.col("n_lists").sum()] * ("n_lists" in rows.collect_schema())
     for metric in metrics:
-        name, n = str(metric), pl.col(support_of(metric))
-        values[name] = pl.when(n > 0).then(name)
-        counts += [n.sum(), pl.col(name).count().alias(f"folds {name}")]
-    found = of_few(rows, keys, values, counts)
-    n_folds = {name: pl.col(f"folds {name}") for name in values}
-    return found.with_columns(pl.when(n > 0).then(pl.col(name) / n) for name, n in n_folds.items())
+        n = pl.col(support_of(metric))
+        values[str(metric)] = pl.when(n > 0).then(str(metric))
+        also.append(n.sum())
+    return means_of_few(rows, keys, values, also)
+
+
+def means_of_few(
+    rows: pl.LazyFrame,
+    keys: Sequence[str],
+    values: Mapping[str, pl.Expr],
+    also: Sequence[pl.Expr] = (),
+) -> pl.LazyFrame:
+    """Return means of few rows for each combination of the keys, null of nothing, and other columns."""
+    counts = {name: f"count of {name}" for name in values}
+    number = [pl.col(name).count().alias(count) for name, count in counts.items()]
+    sums = of_few(rows, keys, values, [*number, *also])
+    return sums.with_columns(
+        pl.when(pl.col(count) > 0).then(pl.col(name) / pl.col(count)).alias(name)
+        for name, count in counts.items()
+    )
 
 
 def n_users(each: Sequence[Frames], keys: Sequence[str], run: Run) -> pl.LazyFrame:
