@@ -103,13 +103,16 @@ def test_a_value_over_folds_is_the_mean_over_fold_and_user_and_of_set_metrics_ov
         )
 
 
-def test_by_user_is_the_mean_over_the_users_folds() -> None:
-    frames = folded(3)
+@pytest.mark.parametrize(
+    ("options", "also"),
+    [({}, ["novelty@3"]), ({"no_relevant": "skip", "relevant_from": "list"}, [])],
+)
+def test_by_user_is_the_mean_over_the_users_folds(options: dict[str, Any], also: list[str]) -> None:
+    frames, metrics = folded(3), ["ndcg@3", "recall", *also]
+    found = over_folds(frames, **options).evaluate(*metrics, by="user")
 
-    found = over_folds(frames).evaluate("ndcg@3", "recall", by="user")
-
-    each = by_fold(frames, ["ndcg@3", "recall"], ["user"])
-    wanted = each.group_by("model", "user").agg(pl.col("ndcg@3", "recall").mean())
+    each = by_fold(frames, metrics, ["user"], **options)
+    wanted = each.group_by("model", "user").agg(pl.col(*metrics).mean())
     assert_frame_equal(found, wanted.sort("model", "user"), rel_tol=1e-12, abs_tol=1e-12)
 
 
@@ -125,13 +128,16 @@ def test_values_of_users_are_the_same_with_a_metric_of_lists() -> None:
 
 def test_a_model_without_a_list_in_a_fold_gets_nothing_there() -> None:
     # one user, relevant in both folds; b is right in the first, and has no list in the second
-    recs = pl.DataFrame(
-        {"model": ["a", "a", "b"], "user": 1, "item": [1, 2, 1], "rank": 1, "fold": [0, 1, 0]}
-    )
+    columns = {"user": [1, 1, 2, 1], "item": [1, 2, 3, 1], "rank": 1, "fold": [0, 1, 0, 0]}
+    recs = pl.DataFrame({"model": list("aaab"), **columns})
     truth = pl.DataFrame({"user": [1, 1], "item": [1, 2], "fold": [0, 1]})
-    rec = over_folds({"recs": recs, "truth": truth}, folds=FOLDS)
+    items = pl.DataFrame({"item": [1, 2, 3, 4]})
+    rec = over_folds({"recs": recs, "truth": truth, "items": items})
 
     assert rec.evaluate("mrr").rows() == [("a", 1, 1.0), ("b", 1, 0.5)]
+    # two of four items, then one; with the lists behind the value
+    covered = rec.evaluate("coverage@1", support=True).rows()
+    assert covered == [("a", 1, 3, 0.375, 3), ("b", 1, 1, 0.25, 1)]
     assert rec.evaluate("mrr", by="fold").rows() == [
         ("a", 0, 1, 1.0),
         ("a", 1, 1, 1.0),
@@ -212,37 +218,23 @@ def test_tidy_results_and_supports_are_of_fold_and_user() -> None:
     [
         (
             "recs",
-            pl.col("fold") + 1,
+            lambda rows: rows.with_columns(pl.col("fold") + 1),
             "'fold' of the frame of recommendations has a value that is none of the folds, which are 0, 1, 2",
         ),
         (
             "truth",
-            pl.col("fold").cast(pl.String),
+            lambda rows: rows.with_columns(pl.col("fold").cast(pl.String)),
             "'fold' of the frame truth= is String; a fold is a whole number",
         ),
+        ("recs", lambda rows: rows.drop("fold"), r"no column 'fold'.*which fold it is of"),
+        ("users", lambda rows: pl.concat([rows, rows.head(1)]), "user twice"),
     ],
 )
-def test_a_column_of_other_folds_is_an_error(name: str, change: pl.Expr, said: str) -> None:
+def test_frames_that_do_not_fit_the_folds_are_an_error(name: str, change: Any, said: str) -> None:
     frames = folded(9)
-    frames[name] = frames[name].with_columns(change)
+    frames[name] = change(frames[name])
 
     with pytest.raises(rf.RecframeError, match=said):
-        over_folds(frames).evaluate("recall")
-
-
-def test_lists_without_the_column_are_an_error() -> None:
-    frames = folded(9)
-    frames["recs"] = frames["recs"].drop("fold")
-
-    with pytest.raises(rf.ColumnError, match=r"no column 'fold'.*which fold it is of"):
-        over_folds(frames).evaluate("recall")
-
-
-def test_a_user_twice_in_one_fold_is_an_error() -> None:
-    frames = folded(9)
-    frames["users"] = pl.concat([frames["users"], frames["users"].head(1)])
-
-    with pytest.raises(rf.DataError, match="user twice"):
         over_folds(frames).evaluate("recall", by="land")
 
 

@@ -83,7 +83,8 @@ def contributions(
 ) -> list[list[Contributions]]:
     """Compute users' contributions to the metrics, per plan and fold.
 
-    Where trainings are bound it is the mean of what they contribute to the trainings of a model.
+    Means over the rows of all folds are the values over folds. Where trainings are bound it is the mean of what they contribute
+    to the trainings of a model.
     """
     if inputs.training:
         each = of_each_training(conventions)
@@ -91,7 +92,9 @@ def contributions(
         plans = contributions(trainings.apart(inputs), each, run)
         return [[*map(averaged, parts)] for parts in plans]
     if inputs.folds is not None:
-        return _over_folds(inputs, conventions, run)
+        each_fold = folds.in_folds(inputs, run)
+        plans = zip(*(contributions(one, conventions, run) for one in each_fold), strict=True)
+        return [[*chain.from_iterable(plan)] for plan in plans]
     check_parts_of_truth(inputs, conventions)
     inputs = described(inputs, run.ask)
     each = [convention for convention in conventions if not is_of_segment(convention.metric)]
@@ -101,15 +104,6 @@ def contributions(
     if listed := [one for one in each if one.over == "lists"]:
         found.append([_of_lists(inputs, listed, run)])
     return found
-
-
-def _over_folds(
-    inputs: Frames, conventions: Sequence[Convention], run: Run
-) -> list[list[Contributions]]:
-    """Return the contributions of all folds, each fold a part, whose means over (fold, user) are the values over folds."""
-    each = folds.in_folds(inputs, run)
-    plans = zip(*(contributions(one, conventions, run) for one in each), strict=True)
-    return [list(chain.from_iterable(plan)) for plan in plans]
 
 
 def _averaged(one: Contributions, inputs: Frames) -> Contributions:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import polars as pl
 
@@ -13,6 +14,7 @@ from recframe.evaluation.metrics_of_lists import Lists
 from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import Convention
 from recframe.evaluation.segments import (
+    SUPPORT,
     TOTAL,
     N,
     columns_beside,
@@ -108,35 +110,32 @@ def _plans_of_users(
 def _over_folds(
     inputs: Frames, conventions: Sequence[Convention], run: Run, beside: Sequence[str]
 ) -> pl.LazyFrame:
-    """Return the values over all folds, means over (fold, user) or, of set metrics, over folds; by fold each fold's own."""
-    names = keys_of(inputs, [convention.metric for convention in conventions])
-    each = folds.in_folds(inputs, run)
+    """Return the values over all folds: means over (fold, user), or of set metrics over folds; by fold each fold's own."""
+    metrics = [convention.metric for convention in conventions]
+    names, each = keys_of(inputs, metrics), folds.in_folds(inputs, run)
     if FOLD in names:
-        return folds.stacked([evaluate(one, conventions, run, beside) for one in each], len(names))
-    plain: dict[str, Convention] = {}
-    for convention in conventions:
-        context = convention.context.having(decimals=None)
-        means = convention.needs.means or (convention.metric,)
-        plain |= {str(metric): Convention(context, metric) for metric in means}
-    keys = [f"key {place}" for place in range(len(names))]
-    wanted = tuple(dict.fromkeys((N, TOTAL, *beside)))
-    found = [numbered(evaluate(one, [*plain.values()], run, wanted), keys) for one in each]
-    pooled = folds.pooled(found, keys, [one.metric for one in plain.values()], wanted)
+        rows = pl.concat(evaluate(one, conventions, run, beside) for one in each)
+        return rows.sort(pl.nth(range(len(names))), nulls_last=True)
+    sets = [convention for convention in conventions if convention.metric.shape == "set"]
+    others = [convention for convention in conventions if convention.metric.shape != "set"]
+    plans = [folds.summed(each, run, partial(evaluate, conventions=others, beside=beside))]
+    context = _plans_of_users(inputs, conventions)[0][0].context
+    each = [one.under(context) for one in each]
+    if sets:
+        exact = [replace(one, context=one.context.having(decimals=None)) for one in sets]
+        values = [evaluate(one, exact, run, SUPPORT) for one in each]
+        of_sets = folds.means_of_sets(values, len(names), [one.metric for one in sets])
+        plans = [plans[0].drop("n_lists", strict=False), of_sets]
+    has_lists = "n_lists" in plans[-1].collect_schema()
+    columns = {"n_lists": pl.col("n_lists").fill_null(0)} if has_lists else {}
     if "user" not in names:
-        context = _plans_of_users(each[0], conventions)[0][0].context
-        counted = folds.n_users([one.under(context) for one in each], [*names], run)
-        pooled = joins.joined(pooled, counted.rename(dict(zip(names, keys, strict=True))), keys)
-    there = pooled.collect_schema()
-    columns = {name: pl.col(name).fill_null(0) for name in ("n_users", "n_lists") if name in there}
+        plans.insert(0, folds.n_users(each, [*names], run).rename(names))
     for convention in conventions:
-        if convention.over == "users":
-            _check(convention, inputs)
-        columns |= _columns(convention, None, beside)
-    pooled = pooled.sort(keys, nulls_last=True) if keys else pooled
-    return pooled.select(
-        *(pl.col(key).alias(name) for key, name in zip(keys, names.values(), strict=True)),
-        *(column.alias(name) for name, column in columns.items()),
-    )
+        name = str(convention.metric)
+        columns[name] = _rounded(pl.col(name), convention)
+        extra = [name_beside(part, convention.metric) for part in beside]
+        columns |= {name: pl.col(name).fill_null(0) for name in extra}
+    return _joined(plans, columns, inputs)
 
 
 def one_of_each(inputs: Frames) -> Frames:
@@ -302,7 +301,7 @@ def _of_users(
     judged = judge(inputs, run.models(inputs))
     by = keys_of(inputs, metrics) if inputs.segments or inputs.model else {}
     keys = list(by)
-    if "user" in keys:
+    if "user" in keys and (inputs.fold is None or FOLD in keys):
         each = values_of_users(judged, metrics, keys, run.ask).each()
         return _values(run.added([each], keys), by, metrics, beside)
     names = names_of(metrics)
@@ -345,7 +344,7 @@ def _means(
     n_users, n_present = pl.col("n_users"), pl.col("n_present").fill_null(0)
     sums = sums.with_columns(absent=0 if skips else n_users - n_present)
     sums = sums.with_columns(_with_absent([*metrics], exact))
-    columns = {"n_users": n_present if skips else n_users}
+    columns = {} if "user" in by else {"n_users": n_present if skips else n_users}
     for name, metric in metrics.items():
         count = pl.col(f"count {name}")
         columns[str(metric)] = pl.when(count > 0).then(pl.col(f"sum {name}") / count)
@@ -355,6 +354,7 @@ def _means(
     if skips and (parts_of_rows := [key for key in by if key != "model"]):
         # whose lists have a relevant row differs from model to model, and a part of one is one of all
         by_model = judged.models is not None and judged.context.relevant_from == "list"
+        by_model &= "user" not in by
         is_there = (n_present.max().over(parts_of_rows) if by_model else n_present) > 0
         sums = sums.filter(is_there)
     return _named(sums, by, columns)

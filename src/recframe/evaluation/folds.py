@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
@@ -10,12 +11,7 @@ from typing import Any, cast
 import polars as pl
 
 from recframe.evaluation.plan import Run
-from recframe.evaluation.segments import (
-    TOTAL,
-    N,
-    name_beside,
-    support_of,
-)
+from recframe.evaluation.segments import numbered, support_of
 from recframe.evaluation.user_values import WITH_RELEVANT, users_in_segments, values_of_users
 from recframe.frames.inputs import Frames
 from recframe.frames.options import FOLD
@@ -51,8 +47,7 @@ def _in_fold(inputs: Frames, number: int, run: Run) -> Frames:
     cut: dict[str, Any] = {}
     for name in CUT:
         frame = getattr(inputs, name)
-        is_given = frame is not None and not isinstance(frame, str)
-        if is_given and FOLD in frame.collect_schema():
+        if isinstance(frame, pl.LazyFrame) and FOLD in frame.collect_schema():
             cut[name] = frame.filter(pl.col(FOLD) == fold).drop(FOLD)
     if run.ask is not None:
         collected = run.ask([*cut.values()])
@@ -89,50 +84,59 @@ def as_parts(inputs: Frames) -> Frames:
     return replace(inputs, segments=(*others, part), units=(*inputs.units, FOLD), context=context)
 
 
-def stacked(each: Sequence[pl.LazyFrame], n_keys: int) -> pl.LazyFrame:
-    """Return the results of folds that are segments of their own, which begin with so many keys."""
-    rows = pl.concat(each)
-    # by position, since keys may have any name
-    return rows.sort([pl.nth(place) for place in range(n_keys)], nulls_last=True)
+def summed(each: Sequence[Frames], run: Run, plan_of: Callable[..., pl.LazyFrame]) -> pl.LazyFrame:
+    """Return the result of a plan that is filled a fold at a time, and finished once, from the sums of all folds."""
+    *before, last = each
+    sums = [deque[pl.LazyFrame]() for _ in before]
+    for one, own in zip(before, sums, strict=True):
+        plan_of(one, run=replace(run, adds=partial(_kept, own)))
+
+    def of_all(rows: pl.LazyFrame, keys: Sequence[str], same: Sequence[str] = ()) -> pl.LazyFrame:
+        return run.added([*(own.popleft() for own in sums), rows], keys, same)
+
+    return plan_of(last, run=replace(run, adds=of_all))
 
 
-def pooled(
-    each: Sequence[pl.LazyFrame],
-    keys: Sequence[str],
-    metrics: Sequence[Metric[...]],
-    beside: Sequence[str],
+def _kept(sums: deque[pl.LazyFrame], rows: pl.LazyFrame, *_how: Sequence[str]) -> pl.LazyFrame:
+    """Keep the sums of a fold, in the order in which its plan adds them up."""
+    sums.append(rows)
+    return rows
+
+
+def means_of_sets(
+    each: Sequence[pl.LazyFrame], n_keys: int, metrics: Sequence[Metric[...]]
 ) -> pl.LazyFrame:
-    """Return results of folds with the totals behind their values, `beside`, as one result: the keys, supports and metrics.
-
-    Values of users are averaged over all folds together; of a set metric each fold's value counts alike. What is summed up of
-    users is summed up over folds too.
-    """
-    rows = pl.concat(each)
-    sums: dict[str, pl.Expr] = {}
-    counts: list[pl.Expr] = [pl.col("n_lists").sum()] * ("n_lists" in rows.collect_schema())
-    values: list[pl.Expr] = []
+    """Return the keys, and of set metrics the means over the folds that have lists, with the number of these lists."""
+    keys = [f"key {place}" for place in range(n_keys)]
+    rows = pl.concat(numbered(one, keys) for one in each)
+    also = [pl.col(name).sum() for name in ("n_users", "n_lists") if name in rows.collect_schema()]
+    values: dict[str, pl.Expr] = {}
     for metric in metrics:
-        name, n, of_set = str(metric), pl.col(support_of(metric)), metric.shape == "set"
-        own, total = pl.col(name), name_beside(TOTAL, metric)
-        # of a user there is a value alone, of a set metric one of each fold that has lists
-        whole = pl.when(n > 0).then(own if of_set else pl.col(total).fill_null(own))
-        known = whole.count() if of_set else n.sum()
-        sums[f"sum {name}"] = whole.fill_null(0.0)
-        counts.append(known.alias(f"known {name}"))
-        count = pl.col(f"known {name}")
-        values.append(pl.when(count > 0).then(pl.col(f"sum {name}") / count).alias(name))
-        for part in beside:
-            column = name_beside(part, metric)
-            summed = pl.col(column).sum() if part == N or not of_set else pl.lit(None, pl.Float64)
-            counts.append(summed.alias(column))
-    found = of_few(rows, keys, sums, counts)
-    return found.with_columns(values)
+        n = pl.col(support_of(metric))
+        values[str(metric)] = pl.when(n > 0).then(str(metric))
+        also.append(n.sum())
+    return means_of_few(rows, keys, values, also)
+
+
+def means_of_few(
+    rows: pl.LazyFrame,
+    keys: Sequence[str],
+    values: Mapping[str, pl.Expr],
+    also: Sequence[pl.Expr] = (),
+) -> pl.LazyFrame:
+    """Return means of few rows for each combination of the keys, null of nothing, and other columns."""
+    counts = {name: f"count of {name}" for name in values}
+    number = [pl.col(name).count().alias(count) for name, count in counts.items()]
+    sums = of_few(rows, keys, values, [*number, *also])
+    return sums.with_columns(
+        pl.when(pl.col(count) > 0).then(pl.col(name) / pl.col(count)).alias(name)
+        for name, count in counts.items()
+    )
 
 
 def n_users(each: Sequence[Frames], keys: Sequence[str], run: Run) -> pl.LazyFrame:
     """Return n_users of each segment: the users who count in any of the folds, each once."""
-    found = [run.added([_users(one, keys, run)], [*keys, "user"]) for one in each]
-    users = pl.concat(found).unique()
+    users = run.added([_users(one, keys, run) for one in each], [*keys, "user"])
     return aggregate(users, keys, [pl.len().cast(pl.Int64).alias("n_users")])
 
 

@@ -85,7 +85,7 @@ def evaluate(
         else:
             total, count = at.over_lists(value), at.over_lists(value.is_not_null(), counts=True)
             values[str(metric)] = ratio(total, count, empty=None)
-            others[str(metric)] = _behind_a_mean(at, value, beside)
+            others[str(metric)] = {N: _number(count), TOTAL: total}
     if run.is_divided and {Level.ALONG, Level.ALONG_ALL} & asked.columns.keys():
         shown = f"one of {', '.join(values)} compares each list with all others"
         msg = f"{shown}, which no bucket of users has; request it of frames in memory, in one plan, without memory="
@@ -130,15 +130,6 @@ def _value(metric: Metric[...], at: AtLists) -> pl.Expr:
         counted = in_universe, has_relevant
         value = pl.when(*(at.fact(one).fill_null(value=False) for one in counted)).then(value)
     return at.asked.column(Level.VALUE, value)
-
-
-def _behind_a_mean(at: AtLists, value: pl.Expr, beside: Sequence[str]) -> dict[str, pl.Expr]:
-    """Return the requested columns behind the mean of a value over lists."""
-    made = {
-        N: lambda: _number(at.over_lists(value.is_not_null(), counts=True)),
-        TOTAL: lambda: at.over_lists(value),
-    }
-    return {part: made[part]() for part in beside}
 
 
 def _number(of: pl.Expr) -> pl.Expr:

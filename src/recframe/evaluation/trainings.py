@@ -8,7 +8,7 @@ from typing import cast
 
 import polars as pl
 
-from recframe.evaluation.folds import as_parts
+from recframe.evaluation.folds import as_parts, means_of_few
 from recframe.evaluation.segments import keys_of, n_keys, numbered
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Frames
@@ -109,17 +109,10 @@ def means(each: pl.LazyFrame, inputs: Frames, metrics: Sequence[Metric[...]]) ->
     names = schema.names()[n_keys(apart(inputs)) :]
     if TRAINING not in keys:
         values = [name for name in names if not schema[name].is_integer()]
-        counts = [pl.col(name).count().alias(f"count of {name}") for name in values]
         least = [pl.col(name).min() for name in names if name not in values]
-        rows = of_few(rows, [*keys], {name: pl.col(name) for name in values}, [*counts, *least])
-        rows = rows.with_columns(_mean(pl.col(name), f"count of {name}") for name in values)
+        rows = means_of_few(rows, [*keys], {name: pl.col(name) for name in values}, least)
     rows = rows.sort(list(keys), nulls_last=True) if keys else rows
     return rows.select(*(pl.col(inside).alias(name) for inside, name in keys.items()), *names)
-
-
-def _mean(total: pl.Expr, count: str) -> pl.Expr:
-    """Return a mean, null of nothing."""
-    return pl.when(pl.col(count) > 0).then(total / pl.col(count)).alias(total.meta.output_name())
 
 
 def spread(each: pl.LazyFrame, inputs: Frames, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
@@ -164,8 +157,10 @@ def values_of_models(
     found = joined(found, n, inputs.model)
     found = found.join(empty.rename({name: f"empty {name}" for name in names}), how="cross")
     absent = pl.col("trainings").cast(pl.Int64) - pl.col("present")
+    means = []
     for name in names:
-        value, count = pl.col(f"empty {name}"), pl.col(f"count of {name}")
+        value = pl.col(f"empty {name}")
         total = pl.col(name) + (value * absent).fill_null(0.0)
-        found = found.with_columns(total, count + value.is_not_null() * absent)
-    return found.select(*keys, *(_mean(pl.col(name), f"count of {name}") for name in names))
+        count = pl.col(f"count of {name}") + value.is_not_null() * absent
+        means.append(pl.when(count > 0).then(total / count).alias(name))
+    return found.select(*keys, *means)
