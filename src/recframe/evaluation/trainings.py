@@ -13,7 +13,7 @@ from recframe.evaluation.segments import keys_of, n_keys, numbered
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Frames
 from recframe.frames.options import Context
-from recframe.frames.rows.joins import Frame, aggregate, joined, of_few
+from recframe.frames.rows.joins import Frame, aggregate, of_few
 from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.judged_frame import Judged, is_rank
@@ -148,24 +148,8 @@ def _trainings(judged: Judged, inputs: Frames) -> pl.LazyFrame:
     return told_apart(cast("pl.LazyFrame", judged.models), inputs)
 
 
-def values_of_models(
-    rows: pl.LazyFrame, empty: pl.LazyFrame, names: Sequence[str], judged: Judged, inputs: Frames
-) -> pl.LazyFrame:
-    """Return users' values averaged over the trainings of a model, from those of each training.
-
-    `empty` has the values of a user without a row in a training, which do not count where they are null.
-    """
-    keys = [key for key in judged.list_keys if key != MODEL or inputs.model]
+def means_of_users(rows: pl.LazyFrame, keys: Sequence[str], names: Sequence[str]) -> pl.LazyFrame:
+    """Return users' values averaged over the trainings of a model, from those of each training; nulls do not count."""
     counts = [pl.col(name).count().cast(pl.Int64).alias(f"count of {name}") for name in names]
-    counts.append(pl.len().cast(pl.Int64).alias("present"))
-    sums = {name: pl.col(name) for name in names}
-    found = of_few(told_apart(rows, inputs), keys, sums, counts)
-    n = aggregate(_trainings(judged, inputs), inputs.model, [pl.len().alias("trainings")])
-    found = joined(found, n, inputs.model)
-    found = found.join(empty.rename({name: f"empty {name}" for name in names}), how="cross")
-    absent = pl.col("trainings").cast(pl.Int64) - pl.col("present")
-    for name in names:
-        value, count = pl.col(f"empty {name}"), pl.col(f"count of {name}")
-        total = pl.col(name) + (value * absent).fill_null(0.0)
-        found = found.with_columns(total, count + value.is_not_null() * absent)
+    found = of_few(rows, keys, {name: pl.col(name) for name in names}, counts)
     return found.select(*keys, *(_mean(pl.col(name), f"count of {name}") for name in names))
