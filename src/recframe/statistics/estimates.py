@@ -27,7 +27,7 @@ OF_METRIC: dict[str, Callable[[Metric[...]], bool]] = {
     "higher": lambda metric: metric.direction != "lower",
     "directed": lambda metric: metric.direction != "",
 }
-"""Flags of a row by its metric: whether it is a share, has users' values, is better where it is higher, and has a better end."""
+"""Flags of a row by its metric: whether it is a share, has users' values, is better where higher, and has a better end."""
 
 
 class Sums:

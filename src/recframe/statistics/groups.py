@@ -51,7 +51,7 @@ def reason_without(metric: Metric[...]) -> str | None:
     return None
 
 
-def of_groups(sample: Sample, pairing: Pairing | None) -> pl.LazyFrame:
+def of_groups(sample: Sample) -> pl.LazyFrame:
     """Return set metrics in long form, with `PARTS` and `OF_UNITS`.
 
     NOTE: sums are taken by group, so that without one they are the total less the group's.
@@ -86,7 +86,7 @@ def of_groups(sample: Sample, pairing: Pairing | None) -> pl.LazyFrame:
         ]
         rows = rows.with_columns(pl.col("n_users").alias(name) for name in counts)
         found.append(in_long_form(rows, [*keys, GROUP, *counts], values))
-    return _with_squares(pl.concat(found), [*keys, PLACE], counts, pairing)
+    return _with_squares(pl.concat(found), [*keys, PLACE], counts, sample.pairing)
 
 
 def _drawn(rows: pl.LazyFrame, *, inputs: Frames, cluster: str | None) -> pl.LazyFrame:

@@ -21,7 +21,6 @@ from recframe.statistics.sums import (
     MODEL,
     PLACE,
     USER,
-    Pairing,
     Sample,
     cells_of,
     over_units,
@@ -31,7 +30,7 @@ OF_HITS = "of hits"
 """Column of a note on the weights of hits."""
 
 
-def sums_of(sample: Sample, pairing: Pairing | None) -> pl.LazyFrame:
+def sums_of(sample: Sample) -> pl.LazyFrame:
     """Return one row for each segment, model, pair and metric: the keys, `PLACE`, `ENDS`, `PARTS` and `OF_UNITS`.
 
     Over trainings there are their number and variance, of the model and of the baseline.
@@ -40,23 +39,20 @@ def sums_of(sample: Sample, pairing: Pairing | None) -> pl.LazyFrame:
     if inputs.training and not sample.over_trainings:
         conventions = of_each_training(sample.conventions)
         each = replace(sample, inputs=trainings.apart(inputs), conventions=conventions)
-        return trainings.told_apart(sums_of(each, pairing), inputs)
-    found, sample = [], sample.checked(pairing)
-    of_users, sets = (
-        sample.of(lambda metric, of=of: is_of_segment(metric) is of) for of in (False, True)
-    )
+        return trainings.told_apart(sums_of(each), inputs)
+    found: list[pl.LazyFrame] = []
+    of_users, sets = sample.of(lambda one: not is_of_segment(one)), sample.of(is_of_segment)
     if of_users.places:
-        rows, keys = cells_of(of_users, pairing)
+        rows, keys = cells_of(of_users)
         found.append(over_units(rows, keys, cluster))
     if sets.places:
-        found.append(
-            of_groups(replace(sets, cluster=None if cluster == USER else cluster), pairing)
-        )
+        unit = None if cluster == USER else cluster
+        found.append(of_groups(replace(sets, cluster=unit)))
     sums = pl.concat(found, how="diagonal_relaxed")
-    return _with_trainings(sums, sample, pairing) if sample.over_trainings else sums
+    return _with_trainings(sums, sample) if sample.over_trainings else sums
 
 
-def _with_trainings(sums: pl.LazyFrame, sample: Sample, pairing: Pairing | None) -> pl.LazyFrame:
+def _with_trainings(sums: pl.LazyFrame, sample: Sample) -> pl.LazyFrame:
     """Return sums with the number and the variance of the trainings of both models."""
     whole, metrics = sample.whole, [one.metric for one in sample.conventions]
     each = values_of_trainings(whole, sample.conventions, sample.run)
@@ -68,7 +64,7 @@ def _with_trainings(sums: pl.LazyFrame, sample: Sample, pairing: Pairing | None)
     ]
     long = in_long_form(wide, keys, rows)
     sums = joined(sums, long, [*keys, PLACE])
-    if pairing is None:
+    if sample.pairing is None:
         return sums
     theirs = {MODEL: BASELINE, **{part: f"{BASELINE} {part}" for part in OF_TRAININGS}}
     keys = [BASELINE if key == MODEL else key for key in keys]

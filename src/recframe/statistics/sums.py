@@ -36,7 +36,7 @@ PARTS = dict.fromkeys(COUNTS, pl.Int64) | dict.fromkeys((*PRODUCTS, "size"), pl.
 """Sums over users: their number, those with d > 0 and d = 0, and those with only one of two values; the other model's values
 a, the differences d = b - a (without another model the values themselves), their squares and products, and |a| + |b|."""
 ENDS = {"least": -1.0, "most": 1.0}
-"""Columns of the lowest and the highest value of a user, of metrics without an end, and the signs with which they are the most."""
+"""Columns of the lowest and the highest value of a user, of metrics without an end; with their signs both are the most."""
 OF_ENDS = pl.col(f"^({'|'.join(ENDS)})$").first()
 MOST_NAMED = 20
 ROUNDING = 1e-12
@@ -44,7 +44,7 @@ ROUNDING = 1e-12
 USER, USERS = "user", "users"
 """Key of a user's cells over folds, and their number of users with a value in any fold."""
 OF_USERS = {"aa": "aa", "ad": "ad", "dd": "dd", "an": "a", "dn": "d", "nn": "n"}
-"""Sums of squares and products over units (a: the other model's value, d: the difference, n: users), by what they are of users."""
+"""Sums of squares and products over units (a: the other model's value, d: the difference, n: users), as they are of users."""
 OF_UNITS = (*OF_USERS, "units", "effective", "differ", "squares")
 """These, the number of units, their effective number (sum n)^2 / sum n^2, how many differ in both values, and the squares of
 users' own differences."""
@@ -66,12 +66,14 @@ class Pairing:
         self, rows: pl.LazyFrame, on: Sequence[str] = (), names: Mapping[str, str] | None = None
     ) -> pl.LazyFrame:
         """Return the rows of models with those of their baselines, whose columns get other names."""
-        others = base = rows
-        if self.baseline is not None:
-            is_baseline = as_text(pl.col(MODEL), self.dtype) == self.baseline
-            others, base = rows.filter(~is_baseline), rows.filter(is_baseline)
-        pairs = joined(others, base.rename({MODEL: BASELINE, **(names or {})}), on, "inner")
-        return pairs if self.baseline else pairs.filter(pl.col(BASELINE) < pl.col(MODEL))
+        names = {MODEL: BASELINE, **(names or {})}
+        if self.baseline is None:
+            pairs = joined(rows, rows.rename(names), on, "inner")
+            return pairs.filter(pl.col(BASELINE) < pl.col(MODEL))
+        is_baseline = as_text(pl.col(MODEL), self.dtype) == self.baseline
+        return joined(
+            rows.filter(~is_baseline), rows.filter(is_baseline).rename(names), on, "inner"
+        )
 
     def check(self, models: pl.LazyFrame) -> pl.LazyFrame:
         """Return a frame of one row that fails when the plan runs, without two models or without the baseline."""
@@ -103,6 +105,7 @@ class Sample:
     """Internal name of the column of clusters; over folds that of users, where no other is given."""
     over_trainings: bool = False
     """Whether trainings are a second sample, without rows of their own."""
+    pairing: Pairing | None = None
 
     @property
     def whole(self) -> Frames:
@@ -117,16 +120,16 @@ class Sample:
         places = {at: one for at, one in self.places.items() if holds(one)}
         return replace(self, conventions=conventions, places=places)
 
-    def checked(self, pairing: Pairing | None) -> Sample:
-        """Return the sample with a check that there are models to pair."""
+    def paired(self, pairing: Pairing | None) -> Sample:
+        """Return the sample of pairs, with a check that there are models to pair."""
         if pairing is None:
             return self
         inputs, models = self.inputs, None
         if inputs.folds is None and not inputs.training:
             models = self.run.models(inputs)
         models = rows_of_models(inputs).unique() if models is None else models
-        check = pairing.check(models.select(MODEL))
-        return replace(self, inputs=replace(inputs, checks=(*inputs.checks, check)))
+        checks = (*inputs.checks, pairing.check(models.select(MODEL)))
+        return replace(self, inputs=replace(inputs, checks=checks), pairing=pairing)
 
 
 def exactly_0(value: pl.Expr, size: pl.Expr) -> pl.Expr:
@@ -168,15 +171,13 @@ class Summands:
 
     def sums(self) -> pl.LazyFrame:
         """Return one row per segment, model and baseline: the keys, and the sums that `long` reads; those of parts add up."""
-        of, pairing, every = self.users, self.pairing, None
-        rows = of.rows if pairing is None else self._paired(pairing)
-        summed = self._summed(rows)
-        # a segment in which nobody counts has a row, as in `evaluate`
-        if of.has_all_users or pairing is None:
+        of, pairing = self.users, self.pairing
+        summed = self._summed(of.rows if pairing is None else self._paired(pairing))
+        # a segment in which nobody counts has a row, as in `evaluate`; of lists, users count who have no truth
+        if self.keys and (of.has_all_users or pairing is None):
             every = of.n_users().drop("n_users")
             if pairing is not None:
                 every = every.join(pairing.of(self._models), on=MODEL)
-            # of lists, users count who have no truth
             summed = joined(every, summed, self.keys, "left" if of.has_all_users else "full")
         return of.checked(summed, f"n {of.names[0]}")
 
@@ -193,8 +194,8 @@ class Summands:
                 sums[f"size {name}"] = (a.abs() + b.abs()).sum()
             differences[f"d {name}"] = difference
             sums |= {f"{part} {name}": one.cast(pl.Int64) for part, one in counts.items()}
-            for end, sign in without_ends(metric).items():
-                most = pl.max_horizontal(sign * one for one in of_each)
+            for end in without_ends(metric):
+                most = pl.max_horizontal(ENDS[end] * one for one in of_each)
                 sums[f"{MOST} {end} {name}"] = most.filter(d.is_not_null()).max()
         named = [one.alias(name) for name, one in sums.items()]
         return self.exact.summed(rows.with_columns(**differences), self.keys, named)
@@ -206,11 +207,14 @@ class Summands:
 
     def _paired(self, pairing: Pairing) -> pl.LazyFrame:
         """Return each user of one of two models once: `value 0` of the model, `a value 0` of the baseline."""
-        of, pairs = self.users, pairing.of(self._models)
+        of = self.users
         on = [key for key in distinct_names(*of.keys, "user") if key != MODEL]
         # NOTE: held, so that what tells the two sides apart is not asked of each of the plan's frames twice
         rows = of.rows.cache().select(*on, MODEL, *of.names)
-        base = rows.rename({MODEL: BASELINE, **{name: f"a {name}" for name in of.names}})
+        names = {name: f"a {name}" for name in of.names}
+        if of.has_all_users:
+            return pairing.of(rows, on, names)
+        pairs, base = pairing.of(self._models), rows.rename({MODEL: BASELINE, **names})
         sides = rows.join(pairs, on=MODEL), base.join(pairs, on=BASELINE)
         return joined(*sides, [*on, MODEL, BASELINE], "full")
 
@@ -219,15 +223,13 @@ class Summands:
         names = dict(zip(map(str, self.users.metrics), self.users.names, strict=True))
         there, rows = {*sums.collect_schema()}, []
         for place, metric in places.items():
-            if (name := names.get(str(metric))) is None:
+            name, ends = names.get(str(metric)), without_ends(metric)
+            if name is None:
                 continue
             row = {PLACE: pl.lit(place, pl.Int64)}
-            ends = without_ends(metric)
-            for end in ENDS:
-                most = pl.lit(None, pl.Float64)
-                if end in ends:
-                    most = ends[end] * pl.col(f"{MOST} {end} {name}").max()
-                row[end] = most
+            for end, sign in ENDS.items():
+                most = pl.col(f"{MOST} {end} {name}").max()
+                row[end] = sign * most if end in ends else pl.lit(None, pl.Float64)
             for part, dtype in PARTS.items():
                 column, total = f"{part} {name}", pl.lit(0, dtype)
                 if column in self.exact.values:
@@ -239,20 +241,19 @@ class Summands:
         return in_long_form(sums, self.keys, rows)
 
 
-def without_ends(metric: Metric[...]) -> dict[str, float]:
-    """Return the ends that a metric's range lacks, with their signs in `ENDS`."""
-    ends = zip(ENDS.items(), metric.range, strict=True)
-    return {end: sign for (end, sign), given in ends if not isfinite(given)}
+def without_ends(metric: Metric[...]) -> list[str]:
+    """Return the ends that a metric's range lacks."""
+    return [end for end, given in zip(ENDS, metric.range, strict=True) if not isfinite(given)]
 
 
-def cells_of(sample: Sample, pairing: Pairing | None) -> tuple[pl.LazyFrame, list[str]]:
+def cells_of(sample: Sample) -> tuple[pl.LazyFrame, list[str]]:
     """Return the sums of users' values, of clusters apart where there are some, and the keys of rows.
 
     There is one row for each segment (model, baseline) and metric.
     """
     inputs, plans, keys = sample.inputs, [], list[str]()
     for parts in contributions(inputs, sample.conventions, sample.run):
-        each = [Summands(part, pairing) for part in parts]
+        each = [Summands(part, sample.pairing) for part in parts]
         keys = each[0].keys
         added = sample.run.added([one.sums() for one in each], keys)
         plans.append(each[0].long(added, sample.places))
