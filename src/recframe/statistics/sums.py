@@ -160,13 +160,15 @@ class Summands:
     @cached_property
     def exact(self) -> ExactSums:
         """The exact sums of values, differences and their products."""
-        values, bounded = {}, []
+        values, bounded = {}, list[str]()
+        small = bounded_names(self.users.metrics)
         for name in self.users.names:
             d = pl.col(f"d {name}")
-            a = pl.when(d.is_not_null()).then(f"a {name}")
-            for part in PRODUCTS if self.pairing else ("d", "dd"):
-                values[f"{part} {name}"] = product(part, {"a": a, "d": d})
-                bounded += [f"{part} {name}"] * (name in bounded_names(self.users.metrics))
+            letters = {"a": pl.when(d.is_not_null()).then(f"a {name}"), "d": d}
+            parts = PRODUCTS if self.pairing else ("d", "dd")
+            own = {f"{part} {name}": product(part, letters) for part in parts}
+            values |= own
+            bounded += own if name in small else ()
         return ExactSums(values, bounded)
 
     def sums(self) -> pl.LazyFrame:
