@@ -170,12 +170,12 @@ def _with_squares(
         pairs, keys = pairing.of(rows.cache(), on, {"b": "a", "n_b": "n_a"}), [*keys, BASELINE]
     a, b, n_a, n_b = map(pl.col, ("a", "b", "n_a", "n_b"))
     pairs = pairs.with_columns(d=exactly_0(b - a, a.abs() + b.abs()), lists=n_a + n_b)
-    lists, whole = pl.col("lists"), pl.col("a", "d", "lists", "n_a", "n_b").filter(IS_WHOLE).first()
     # of the whole, and of groups without a list, h is null and nothing is added
-    wholes = pairs.group_by(keys).agg(whole.name.prefix("all "))
-    pairs = joined(pairs, wholes, keys)
-    size = pl.col("all lists") - lists
-    pairs = pairs.with_columns(h=pl.when(~IS_WHOLE & (size > 0)).then(pl.col("all lists") / size))
+    numbers = pl.col("a", "d", "lists", "n_a", "n_b")
+    wholes = pairs.filter(IS_WHOLE).select(*keys, numbers.name.prefix("all "))
+    pairs, lists = joined(pairs, wholes, keys), pl.col("all lists")
+    size = lists - pl.col("lists")
+    pairs = pairs.with_columns(h=pl.when(~IS_WHOLE & (size > 0)).then(lists / size))
     h, moved = pl.col("h"), {}
     for part in ("a", "d"):
         pseudo = h * pl.col(f"all {part}") - (h - 1.0) * pl.col(part)

@@ -281,33 +281,27 @@ def over_units(
     to G / (G - 1) Σ w (S - m n)² / N² with the weight w = ((G - 1) N / (G (N - n)))², which is 1 for clusters of one size. A
     user whose cluster is null is a cluster alone. Source: Bell and McCaffrey 2002 (CR3).
     """
-    letters = {"a": pl.col("a"), "d": pl.col("d"), "n": pl.col("n").cast(pl.Float64)}
-    n = letters["n"]
-    users: dict[str, Any] = {part: pl.col(of).cast(pl.Float64) for part, of in OF_USERS.items()}
-    users |= {"units": n, "effective": n, "differ": n - pl.col("ties"), "squares": pl.col("dd")}
+    a, d, n = pl.col("a"), pl.col("d"), pl.col("n").cast(pl.Float64)
+    of_users: dict[str, Any] = {part: pl.col(of).cast(pl.Float64) for part, of in OF_USERS.items()}
+    counts = {"units": n, "effective": n, "differ": n - pl.col("ties")}
+    cells = cells.with_columns(**of_users, **counts, squares="dd")
     if cluster is None:
-        return cells.with_columns(**users)
-    is_alone = pl.col(cluster).is_null()
-    n_clusters = pl.when(is_alone).then(n).otherwise(n > 0).sum().over(keys)
-    n_users = n.sum().over(keys)
-    rest = n_users - pl.when(is_alone).then(1.0).otherwise(n)
-    weight = ((n_clusters - 1.0) * n_users / (n_clusters * rest)) ** 2
+        return cells
+    is_alone, d = pl.col(cluster).is_null(), exactly_0(d, pl.col("size"))
+    of_clusters = {part: product(part, {"a": a, "d": d, "n": n}) for part in OF_USERS}
+    of_clusters |= {"d": d, "units": n > 0, "effective": n * n, "differ": d != 0}
     cells = cells.with_columns(
-        n,
-        d=pl.when(is_alone).then("d").otherwise(exactly_0(letters["d"], pl.col("size"))),
-        weight=pl.when(n_clusters > 1).then(weight).otherwise(1.0),
-        alone=is_alone,
+        pl.when(is_alone).then(part).otherwise(one.cast(pl.Float64)).alias(part)
+        for part, one in of_clusters.items()
     )
-    counts = {"units": n > 0, "effective": n * n, "differ": pl.col("d") != 0}
+    n_users, n_units = n.sum().over(keys), pl.col("units").sum().over(keys)
+    others = n_users - pl.when(is_alone).then(1.0).otherwise(n)
+    weight = ((n_units - 1.0) * n_users / (n_units * others)) ** 2
+    cells = cells.with_columns(pl.col(*OF_USERS) * pl.when(n_units > 1).then(weight).otherwise(1.0))
     there = cells.collect_schema()
-    sums = {part: pl.col(part).cast(pl.Float64) for part in (*PARTS, USERS) if part in there}
-    for part in OF_USERS:
-        of_unit = pl.when("alone").then(users[part]).otherwise(product(part, letters))
-        sums[part] = pl.col("weight") * of_unit
-    for part, of_cluster in counts.items():
-        sums[part] = pl.when("alone").then(users[part]).otherwise(of_cluster.cast(pl.Float64))
-    sums["squares"] = users["squares"]
-    found = ExactSums(sums).of(cells, keys, [OF_ENDS])
+    parts = [part for part in (*PARTS, *OF_UNITS, USERS) if part in there]
+    exact = ExactSums({part: pl.col(part).cast(pl.Float64) for part in parts})
+    found = exact.of(cells, keys, [OF_ENDS])
     return found.with_columns(effective=n**2 / pl.col("effective"))
 
 
