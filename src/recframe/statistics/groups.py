@@ -144,7 +144,9 @@ def _left_out(
         of_groups = joined(own, whole, others).cache()
         rest = of_groups.with_columns(less).filter(pl.col(N_PLACES) > 0)
         signs = [(whole.with_columns(nobody), 1), (of_groups, 1), (rest, -1)]
-        return pl.concat(rows.select(*schema, pl.lit(sign).alias(SIGN)) for rows, sign in signs)
+        return pl.concat(
+            rows.select(*schema, pl.lit(sign, pl.Int32).alias(SIGN)) for rows, sign in signs
+        )
     groups = pl.LazyFrame({GROUP: [NOBODY, *range(N_GROUPS)]}, {GROUP: pl.Int8})
     rest = joined(whole.join(groups, how="cross"), own, keys, "full").with_columns(less)
     rest = rest.select(name for name in schema if name != SIGN)
@@ -164,7 +166,7 @@ def _with_squares(
     without a group no unit. Source: Busing, Meijer and van der Leeden 1999 (delete-m jackknife for unequal m).
     """
     if pairing is None:
-        pairs = rows.with_columns(a=pl.lit(0.0), n_a="n_b")
+        pairs = rows.with_columns(a=pl.lit(0.0, pl.Float64), n_a="n_b")
     else:
         on = [*(key for key in keys if key != MODEL), GROUP]
         pairs, keys = pairing.of(rows.cache(), on, {"b": "a", "n_b": "n_a"}), [*keys, BASELINE]
@@ -198,6 +200,8 @@ def _with_squares(
     sums = {"n": n, "a": n * pl.col("all a"), "d": n * d, "unpaired": (n_a - n_b).abs()}
     sums |= {part: scale * pl.col(part) for part in ("aa", "ad", "dd")}
     sums |= {"squares": sums["dd"], "differ": pl.col("differ"), "ties": pl.when(is_same).then(n)}
-    sums = {part: sums.get(part, pl.lit(0.0)).fill_null(0.0) for part in (*PARTS, *OF_UNITS)}
+    sums = {
+        part: sums.get(part, pl.lit(0.0, pl.Float64)).fill_null(0.0) for part in (*PARTS, *OF_UNITS)
+    }
     units = dict.fromkeys(("units", "effective"), pl.when("known").then(groups))
     return found.select(*keys, *counts, **{**sums, **units})
