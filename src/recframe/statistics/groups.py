@@ -112,12 +112,7 @@ def _keyed(rows: pl.LazyFrame, name: str, key: str) -> pl.LazyFrame:
 
 
 def _left_out(
-    run: Run,
-    sums: pl.LazyFrame,
-    keys: Sequence[str],
-    same: Sequence[str] = (),
-    *,
-    changes: bool = False,
+    run: Run, sums: pl.LazyFrame, keys: Sequence[str], same: Sequence[str] = (), *, changes: bool
 ) -> pl.LazyFrame:
     """Return sums of all users, and of all but each group, in place of those of each group.
 
@@ -165,24 +160,12 @@ def _with_squares(
     weighted by 1 / h, over h - 1. Sums of squares are such that `of_mean` gives that. Without a value nobody counts, and
     without a group no unit. Source: Busing, Meijer and van der Leeden 1999 (delete-m jackknife for unequal m).
     """
-    if pairing is None:
-        pairs = rows.with_columns(a=pl.lit(0.0, pl.Float64), n_a="n_b")
-    else:
-        on = [*(key for key in keys if key != MODEL), GROUP]
-        pairs, keys = pairing.of(rows.cache(), on, {"b": "a", "n_b": "n_a"}), [*keys, BASELINE]
-    a, b, n_a, n_b = map(pl.col, ("a", "b", "n_a", "n_b"))
-    pairs = pairs.with_columns(d=exactly_0(b - a, a.abs() + b.abs()), lists=n_a + n_b)
-    # of the whole, and of groups without a list, h is null and nothing is added
-    numbers = pl.col("a", "d", "lists", "n_a", "n_b")
-    wholes = pairs.filter(IS_WHOLE).select(*keys, numbers.name.prefix("all "))
-    pairs, lists = joined(pairs, wholes, keys), pl.col("all lists")
-    size = lists - pl.col("lists")
-    pairs = pairs.with_columns(h=pl.when(~IS_WHOLE & (size > 0)).then(lists / size))
-    h, moved = pl.col("h"), {}
+    pairs, keys = _with_both_values(rows, keys, pairing)
+    h, d, moved = pl.col("h"), pl.col("all d"), {}
     for part in ("a", "d"):
         pseudo = h * pl.col(f"all {part}") - (h - 1.0) * pl.col(part)
         moved[part] = (pseudo - (pseudo / h).sum()) / (h - 1.0).sqrt()
-    d, is_group = pl.col("all d"), h.is_not_null()
+    is_group, change = h.is_not_null(), (pl.col("d") - d).abs()
     found = pairs.group_by(keys).agg(
         pl.col("^all .*$").first(),
         pl.col(counts).sum(),
@@ -191,17 +174,35 @@ def _with_squares(
         dd=(moved["d"] ** 2).sum(),
         groups=is_group.sum().cast(pl.Float64),
         known=(is_group & pl.col("d").is_null()).sum() == 0,
-        differ=(is_group & ((pl.col("d") - d).abs() > ROUNDING * d.abs())).sum().cast(pl.Float64),
+        differ=(is_group & (change > ROUNDING * d.abs())).sum().cast(pl.Float64),
     )
     groups, n_a, n_b = map(pl.col, ("groups", "all n_a", "all n_b"))
-    n = pl.when(d.is_not_null()).then(pl.min_horizontal(n_a, n_b)).otherwise(0.0)
+    n = pl.when(d.is_not_null()).then(pl.min_horizontal(n_a, n_b))
     scale = n * n * (groups - 1.0) / (groups * groups)
     is_same = (d == 0) & (pl.col("differ") == 0)
     sums = {"n": n, "a": n * pl.col("all a"), "d": n * d, "unpaired": (n_a - n_b).abs()}
     sums |= {part: scale * pl.col(part) for part in ("aa", "ad", "dd")}
     sums |= {"squares": sums["dd"], "differ": pl.col("differ"), "ties": pl.when(is_same).then(n)}
-    sums = {
-        part: sums.get(part, pl.lit(0.0, pl.Float64)).fill_null(0.0) for part in (*PARTS, *OF_UNITS)
-    }
+    nothing = dict.fromkeys((*PARTS, *OF_UNITS), pl.lit(0.0, pl.Float64))
+    sums = {part: one.fill_null(0.0) for part, one in (nothing | sums).items()}
     units = dict.fromkeys(("units", "effective"), pl.when("known").then(groups))
     return found.select(*keys, *counts, **{**sums, **units})
+
+
+def _with_both_values(
+    rows: pl.LazyFrame, keys: Sequence[str], pairing: Pairing | None
+) -> tuple[pl.LazyFrame, Sequence[str]]:
+    """Return rows with the baseline's value, 0 of a model alone, with the whole's and with h, and their keys."""
+    if pairing is None:
+        pairs = rows.with_columns(a=pl.lit(0.0, pl.Float64), n_a="n_b")
+    else:
+        on = [*(key for key in keys if key != MODEL), GROUP]
+        pairs, keys = pairing.of(rows.cache(), on, {"b": "a", "n_b": "n_a"}), [*keys, BASELINE]
+    a, b, n_a, n_b = map(pl.col, ("a", "b", "n_a", "n_b"))
+    pairs = pairs.with_columns(d=exactly_0(b - a, a.abs() + b.abs()), lists=n_a + n_b)
+    numbers, lists = pl.col("a", "d", "lists", "n_a", "n_b"), pl.col("all lists")
+    wholes = pairs.filter(IS_WHOLE).select(*keys, numbers.name.prefix("all "))
+    # of the whole, and of groups without a list, h is null and nothing is added
+    is_group, size = ~IS_WHOLE & (lists > pl.col("lists")), lists - pl.col("lists")
+    pairs = joined(pairs, wholes, keys)
+    return pairs.with_columns(h=pl.when(is_group).then(lists / size)), keys

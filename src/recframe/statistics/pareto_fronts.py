@@ -67,10 +67,10 @@ class Fronts:
         for at, own in rows:
             if own.get(VERDICT) is None:
                 ahead = [other for other in peers[at] if self._leads(other, own)]
-                each = [(one, verdicts[at, one[MODEL], own[MODEL]]) for one in ahead]
-                found.append(
-                    self._front(own, ahead, [one for one, said in each if self._is_shown(said)])
-                )
+                shown = [
+                    one for one in ahead if self._is_shown(verdicts[at, one[MODEL], own[MODEL]])
+                ]
+                found.append(self._front(own, ahead, shown))
         if VERDICT in cells.columns:
             cells = cells.filter(pl.col(VERDICT).is_null()).drop(BASELINE, "metric", VERDICT)
         return cells.hstack(pl.DataFrame(found, COLUMNS, orient="row"))

@@ -86,8 +86,8 @@ class Pairing:
         found = models.select(n=pl.len(), known=known, lacks=lacks)
         given = f"{self.given or f'baseline={self.baseline!r}'} is not a model"
         few = pl.lit("there are no two models to compare")
-        said = pl.when("lacks").then(pl.lit(given)).otherwise(few)
-        message = worded(said, f": the column {self.column!r} has ", pl.col("known"))
+        reason = pl.when("lacks").then(pl.lit(given)).otherwise(few)
+        message = worded(reason, f": the column {self.column!r} has ", pl.col("known"))
         is_wrong = pl.col("lacks") | (pl.col("n") < 2)  # noqa: PLR2004  a pair
         return found.select(check=fails_whole_if(is_wrong, message))
 
