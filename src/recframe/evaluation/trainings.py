@@ -13,7 +13,7 @@ from recframe.evaluation.segments import keys_of, n_keys, numbered
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Frames
 from recframe.frames.options import Context
-from recframe.frames.rows.joins import Frame, aggregate, of_few
+from recframe.frames.rows.joins import Frame, of_few
 from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.judged_frame import Judged, is_rank
@@ -92,7 +92,7 @@ def told_apart(rows: Frame, inputs: Frames) -> Frame:
     return told if inputs.model else told.drop(MODEL)
 
 
-def _of_each_training(
+def rows_of_trainings(
     each: pl.LazyFrame, inputs: Frames, metrics: Sequence[Metric[...]]
 ) -> pl.LazyFrame:
     """Return the rows of a result of trainings, by the names of keys inside the plan."""
@@ -104,7 +104,7 @@ def means(each: pl.LazyFrame, inputs: Frames, metrics: Sequence[Metric[...]]) ->
 
     Where trainings are among the `by` columns each keeps a row of its own.
     """
-    keys, rows = keys_of(inputs, metrics), _of_each_training(each, inputs, metrics)
+    keys, rows = keys_of(inputs, metrics), rows_of_trainings(each, inputs, metrics)
     schema = each.collect_schema()
     names = schema.names()[n_keys(apart(inputs)) :]
     if TRAINING not in keys:
@@ -120,20 +120,6 @@ def means(each: pl.LazyFrame, inputs: Frames, metrics: Sequence[Metric[...]]) ->
 def _mean(total: pl.Expr, count: str) -> pl.Expr:
     """Return a mean, null of nothing."""
     return pl.when(pl.col(count) > 0).then(total / pl.col(count)).alias(total.meta.output_name())
-
-
-def spread(each: pl.LazyFrame, inputs: Frames, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
-    """Return the keys of each segment, and of each metric the number of trainings and the variance between them."""
-    rows = _of_each_training(each, inputs, metrics)
-    # a model that has no name of a training is fixed
-    is_named = pl.col(TRAINING).is_not_null().any()
-    columns = []
-    for name in map(str, metrics):
-        n = (pl.col(name).count() * is_named).cast(pl.Int64)
-        columns.append(n.alias(f"{N_TRAININGS} {name}"))
-        variance = pl.when(n > 1).then(pl.col(name).var())
-        columns.append(variance.alias(f"{SPREAD_OF_TRAININGS} {name}"))
-    return aggregate(rows, [*keys_of(inputs, metrics)], columns)
 
 
 def of_models(judged: Judged, inputs: Frames) -> Judged:

@@ -10,9 +10,10 @@ import polars as pl
 from recframe.evaluation import evaluation, trainings
 from recframe.evaluation.evaluation import of_each_training, values_of_trainings
 from recframe.evaluation.required_columns import is_of_segment
-from recframe.evaluation.segments import TOTAL, name_beside, numbered
+from recframe.evaluation.segments import TOTAL, keys_of, name_beside, numbered
 from recframe.evaluation.trainings import PARTS as OF_TRAININGS
-from recframe.frames.rows.joins import in_long_form, joined
+from recframe.evaluation.trainings import TRAINING
+from recframe.frames.rows.joins import aggregate, in_long_form, joined
 from recframe.metrics.language.weighing import weights_of_hits
 from recframe.statistics.groups import of_groups
 from recframe.statistics.stored_results import FEW
@@ -56,13 +57,17 @@ def _with_trainings(sums: pl.LazyFrame, sample: Sample) -> pl.LazyFrame:
     """Return sums with the number and the variance of the trainings of both models."""
     whole, metrics = sample.whole, [one.metric for one in sample.conventions]
     each = values_of_trainings(whole, sample.conventions, sample.run)
-    wide = trainings.spread(each, whole, metrics)
-    keys = [name for name in wide.collect_schema() if not name.startswith(OF_TRAININGS)]
-    rows = [
-        {PLACE: pl.lit(at, pl.Int64), **{part: pl.col(f"{part} {one}") for part in OF_TRAININGS}}
+    rows, keys = trainings.rows_of_trainings(each, whole, metrics), [*keys_of(whole, metrics)]
+    values = [
+        {PLACE: pl.lit(at, pl.Int64), "value": pl.col(str(one))}
         for at, one in sample.places.items()
     ]
-    long = in_long_form(wide, keys, rows)
+    # a model that has no name of a training is fixed
+    value, is_named = pl.col("value"), pl.col(TRAINING).is_not_null().any()
+    n, (n_trainings, spread) = (value.count() * is_named).cast(pl.Int64), OF_TRAININGS
+    columns = [n.alias(n_trainings), pl.when(n > 1).then(value.var()).alias(spread)]
+    long = in_long_form(rows, [*keys, TRAINING], values)
+    long = aggregate(long, [*keys, PLACE], columns)
     sums = joined(sums, long, [*keys, PLACE])
     if sample.pairing is None:
         return sums

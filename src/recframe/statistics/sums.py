@@ -160,7 +160,8 @@ class Summands:
     @cached_property
     def exact(self) -> ExactSums:
         """The exact sums of values, differences and their products."""
-        values, bounded = {}, list[str]()
+        values: dict[str, pl.Expr] = {}
+        bounded: list[str] = []
         small = bounded_names(self.users.metrics)
         for name in self.users.names:
             d = pl.col(f"d {name}")
