@@ -131,13 +131,8 @@ def test_nothing_is_no_requirement():
 
 # states
 
-ROW = (
-    {PLACE: pl.Int64}
-    | PARTS
-    | dict.fromkeys((*ENDS, *OF_UNITS), pl.Float64)
-    | OTHERS
-    | {GONE: pl.String}
-)
+SUMS = PARTS | dict.fromkeys((*ENDS, *OF_UNITS), pl.Float64)
+ROW = {PLACE: pl.Int64} | SUMS | OTHERS | {GONE: pl.String}
 
 
 def rows(
