@@ -18,7 +18,7 @@ from plain_uncertainty import wilson
 from recframe.api.previous_results import OTHERS
 from recframe.statistics import gates
 from recframe.statistics.requirements import GONE, Requirement, asked_of, required
-from recframe.statistics.sums import OF_UNITS, PARTS, PROPERTIES
+from recframe.statistics.sums import ENDS, OF_UNITS, PARTS, PLACE
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,8 @@ def test_nothing_is_no_requirement():
 
 # states
 
-ROW = PROPERTIES | PARTS | dict.fromkeys(OF_UNITS, pl.Float64) | OTHERS | {GONE: pl.String}
+SUMS = PARTS | dict.fromkeys((*ENDS, *OF_UNITS), pl.Float64)
+ROW = {PLACE: pl.Int64} | SUMS | OTHERS | {GONE: pl.String}
 
 
 def rows(
@@ -142,11 +143,11 @@ def rows(
     for segment, value in enumerate(values):
         a = np.zeros(len(value)) if others is None else others[segment]
         n, d = len(value), value - a
-        row = dict.fromkeys(ROW) | {"place": 0, "of_each": True}
+        row = dict.fromkeys(ROW) | {PLACE: 0}
         row |= {"a": a.sum(), "d": d.sum(), "aa": (a**2).sum(), "ad": (a * d).sum()}
         row |= {"dd": (d**2).sum(), "an": a.sum(), "dn": d.sum(), "n": n, "nn": n, "units": n}
         row |= {"effective": n, "differ": (d != 0).sum(), "unpaired": 0, "ties": (d == 0).sum()}
-        row |= {"squares": (d**2).sum(), "least": 0, "most": max(1, value.max())}
+        row |= {"squares": (d**2).sum(), "least": 0.0, "most": value.max()}
         found.append({"segment": segment, **row, **also})
     return pl.DataFrame(found, schema={"segment": pl.Int64, **ROW})
 
@@ -237,7 +238,7 @@ def test_an_interval_of_then_is_taken_as_of_other_users():
     then = {"other": 0.6, "other_low": 0.57, "other_high": 0.64, "other_n": 500}
     asked = Requirement(rf.hit_rate, ">=", 0.9, "last")
 
-    found = judged(rows([value], share=True, **then), asked, earlier=True).row(0, named=True)
+    found = judged(rows([value], **then), asked, earlier=True).row(0, named=True)
 
     now = value.mean()
     ends = wilson(now, value.var(ddof=1) / 1000, 1000, stats.t.ppf(0.975, 999))
@@ -274,6 +275,6 @@ def test_a_number_at_the_bound_holds_as_seldom_as_the_level_says(n):
     # one user in twenty has a hit, where one in twenty is the most: it holds in 2.5 %, give or take
     random = np.random.default_rng(n)
     values = [*(random.random((400, n)) < 0.05).astype(float)]
-    found = judged(rows(values, share=True), Requirement(rf.hit_rate, "<=", 0.05))
+    found = judged(rows(values), Requirement(rf.hit_rate, "<=", 0.05))
 
     assert (found["state"] == "holds").sum() <= stats.binom.ppf(0.9999, 400, 0.025)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-PAGES = ["estimates", "power", "slices", "gates"]
+PAGES = ["estimates", "power", "segments", "gates"]
 
 
 def printed(code):

@@ -44,7 +44,5 @@ def sums_of(values: np.ndarray) -> pl.DataFrame:
         sums |= {"ad": (a * d).sum(axis=1), "dd": (d * d).sum(axis=1), "size": 0.0 * n}
         sums |= {"wins": (d > 0).sum(axis=1), "ties": ties, "unpaired": 0 * n}
         keys = {"sample": range(len(values)), MODEL: names[other], BASELINE: names[one]}
-        of_metric = {PLACE: 0, "metric": "mrr", "k": None, "least": 0.0, "most": 1.0}
-        of_metric |= dict.fromkeys(("share", "of_each", "higher", "directed"), True)
-        found.append(pl.DataFrame(keys | of_metric | sums))
+        found.append(pl.DataFrame(keys | {PLACE: 0} | sums))
     return over_units(pl.concat(found).lazy()).collect()

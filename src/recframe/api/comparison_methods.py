@@ -78,7 +78,7 @@ class Compared(Generic[F]):
 
         Source: Welch 1947; Šidák 1967.
         """
-        from recframe.statistics.gaps import gaps  # noqa: PLC0415  NumPy and SciPy are an extra
+        from recframe.statistics.segments import gaps  # noqa: PLC0415  NumPy and SciPy are an extra
 
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         asked = question(rec, metrics, k, by, cluster)
@@ -146,7 +146,7 @@ class Compared(Generic[F]):
 
         Source: Welch 1947; Šidák 1967.
         """
-        from recframe.statistics.slices import slices  # noqa: PLC0415  NumPy and SciPy are an extra
+        from recframe.statistics.segments import slices  # noqa: PLC0415  NumPy and SciPy are an extra
 
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         asked = question(rec, metrics, k, by, cluster)

@@ -153,8 +153,8 @@ class Question(Request):
             order = [*(key for key in order if key != MODEL), MODEL, BASELINE]
 
         def made(inputs: Frames, run: Run) -> pl.LazyFrame:
-            sample = self._sample(inputs, run, places)
-            rows = sums_of(sample, pairing)
+            sample = self._sample(inputs, run, places, pairing)
+            rows = sums_of(sample)
             rows = rows if pairing else with_weights_of_hits(rows, sample, [*self.by])
             return rows.sort([*order, PLACE], nulls_last=True)
 
@@ -166,18 +166,25 @@ class Question(Request):
 
         def made(inputs: Frames, run: Run) -> pl.LazyFrame:
             inputs = replace(inputs, checks=(*inputs.checks, *checks(inputs)))
-            cells, _ = cells_of(self._sample(inputs, run, places), pairing)
+            cells, _ = cells_of(self._sample(inputs, run, places, pairing))
             return cells.drop(BASELINE, strict=False)
 
         return self.planned(made, call, pairing)
 
-    def _sample(self, inputs: Frames, run: Run, places: Mapping[int, Metric[...]]) -> Sample:
+    def _sample(
+        self,
+        inputs: Frames,
+        run: Run,
+        places: Mapping[int, Metric[...]],
+        pairing: Pairing | None,
+    ) -> Sample:
         """Return the sample of users whose sums are taken."""
         names = {*map(str, places.values())}
         conventions = [one for one in self.conventions if str(one.metric) in names]
         each = any(segment.inside == TRAINING for segment in self.inputs.segments)
         over_trainings = bool(self.inputs.training) and not each
-        return Sample(inputs, conventions, run, places, self.cluster, over_trainings)
+        sample = Sample(inputs, conventions, run, places, self.cluster, over_trainings)
+        return sample.paired(pairing)
 
     def pairs(self, baseline: object) -> Pairing:
         """Return the pairs of models, or say why there are none."""

@@ -74,7 +74,7 @@ class Uncertain(Generic[F]):
 
         Source: Wilson 1927; Busing, Meijer and van der Leeden 1999, Delete-m jackknife for unequal m; Bell and McCaffrey 2002.
         """
-        from recframe.statistics.summary import summarized  # noqa: PLC0415  NumPy and SciPy are an extra
+        from recframe.statistics.comparison import summarized  # noqa: PLC0415  NumPy and SciPy are an extra
 
         asked = question(self, metrics, k, by, cluster)
         of = dict(enumerate(asked.metrics))

@@ -25,6 +25,7 @@ from recframe.evaluation.required_columns import Convention, is_of_segment
 from recframe.evaluation.segments import described, keys_of
 from recframe.evaluation.user_values import n_users_of_segments, names_of, values_of_users
 from recframe.frames.inputs import Frames
+from recframe.frames.rows.joins import distinct_names
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.data_checks import after_checks
 from recframe.ranking.judged_frame import Judged, judge
@@ -32,49 +33,32 @@ from recframe.ranking.judged_frame import Judged, judge
 
 @dataclass(frozen=True)
 class Contributions:
-    """Users' contributions to metrics that share policies.
-
-    A user without a row has the contributions of `empty`; there may be millions of them, so that `n_users` counts them.
-    """
+    """Users' contributions to metrics that share policies."""
 
     metrics: list[Metric[...]]
     """Metrics, with columns `value 0`, `value 1`, ..."""
     rows: pl.LazyFrame
-    """The keys of the lists, the user and the values; each once."""
-    empty: pl.LazyFrame
-    """One row: the values of a user without rows."""
+    """The keys, the user and the values of each user of a segment."""
     judged: Judged
     keys: list[str]
     """Keys of the segments, including the model."""
-    counts_absent: bool = False
-    """Whether users without a row count."""
+    has_all_users: bool = False
+    """Whether all users of the universe have a row."""
     steep: bool = False
     """Whether gains may overflow at high grades."""
-    aligned: bool = False
-    """Whether users are the same in all models."""
 
     @cached_property
     def names(self) -> list[str]:
         """The names of the values."""
         return names_of(self.metrics)
 
-    @property
-    def pairing(self) -> list[str]:
-        """The keys on which two models' rows of one user are paired."""
-        return [key for key in self.judged.list_keys if key != "model"]
-
-    def described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows with the segments that are properties of their users."""
-        return self.judged.inputs.attach(self.judged.named(rows), "users")
-
-    def checked(self, sums: pl.LazyFrame, number: str, *also: pl.LazyFrame) -> pl.LazyFrame:
+    def checked(self, sums: pl.LazyFrame, number: str) -> pl.LazyFrame:
         """Return sums after checks of what only the data shows; `number` names a column of whole numbers that they have."""
-        names, inputs = sums.collect_schema().names(), self.judged.inputs
-        judged = replace(self.judged, inputs=replace(inputs, checks=(*inputs.checks, *also)))
-        return after_checks(sums, judged, number, pl.Int64, steep=self.steep).select(names)
+        names = sums.collect_schema().names()
+        return after_checks(sums, self.judged, number, pl.Int64, steep=self.steep).select(names)
 
     def n_users(self) -> pl.LazyFrame:
-        """Return the number of users of each segment and model, those without a row included."""
+        """Return the number of users of each segment and model."""
         return n_users_of_segments(self.judged, self.keys)
 
 
@@ -108,19 +92,10 @@ def contributions(
 
 def _averaged(one: Contributions, inputs: Frames) -> Contributions:
     """Return the means of what users contribute to the trainings of each model."""
-    judged = one.judged
-    return replace(
-        one,
-        rows=trainings.values_of_models(one.rows, one.empty, one.names, judged, inputs),
-        judged=trainings.of_models(judged, inputs),
-        keys=[key for key in one.keys if key != "model" or inputs.model],
-    )
-
-
-def _nothing(metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
-    """Return one row of nulls, for a user without a list."""
-    names = names_of(metrics)
-    return pl.select(pl.lit(None, pl.Float64).alias(name) for name in names).lazy()
+    keys = [key for key in one.keys if key != "model" or inputs.model]
+    each = trainings.told_apart(one.rows, inputs)
+    rows = trainings.means_of_users(each, distinct_names(*keys, "user"), one.names)
+    return replace(one, rows=rows, judged=trainings.of_models(one.judged, inputs), keys=keys)
 
 
 def _of_users(
@@ -129,17 +104,9 @@ def _of_users(
     keys = [*keys_of(inputs, metrics)]
     values = values_of_users(judge(inputs, models), metrics, keys, run.ask)
     # who is left out in one model may count in another, where the relevant rows are the lists' own
-    counts_absent = inputs.context.no_relevant != "skip"
-    return Contributions(
-        metrics=metrics,
-        rows=values.present,
-        empty=values.empty if counts_absent else _nothing(metrics),
-        judged=values.judged,
-        keys=keys,
-        counts_absent=counts_absent,
-        steep=values.steep,
-        aligned=values.aligned,
-    )
+    has_all_users = inputs.context.no_relevant != "skip"
+    rows, judged = values.of_everyone(), values.judged
+    return Contributions(metrics, rows, judged, keys, has_all_users, values.steep)
 
 
 def _of_lists(inputs: Frames, conventions: Sequence[Convention], run: Run) -> Contributions:
@@ -147,4 +114,4 @@ def _of_lists(inputs: Frames, conventions: Sequence[Convention], run: Run) -> Co
     keys = [*keys_of(inputs, metrics)]
     inputs = inputs.under(of_the_plan(conventions[0].context, inputs))
     judged, rows = metrics_of_lists.values_of_each(inputs, metrics, run)
-    return Contributions(metrics, rows, _nothing(metrics), judged, keys)
+    return Contributions(metrics, inputs.attach(judged.named(rows), "users"), judged, keys)

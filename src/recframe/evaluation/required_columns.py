@@ -201,14 +201,6 @@ class Recorder:
             names.update(value.meta.root_names())
         return names
 
-    def reads_relevant_alone(self) -> bool:
-        """Return whether all relevant rows are read, and no other: every model then has rows of the same users."""
-        others = any(self.values_of(kind) for kind in KINDS if kind is not RELEVANT)
-        ideal = {name for name in self.asked if name.startswith(LIST_IDEAL)}
-        of_relevant = {*HITS, *EXPECTED, *RELEVANT, *ideal, "steepness"}
-        read = bool(self.asked & RELEVANT or self.values_of(RELEVANT))
-        return read and not others and self.asked <= of_relevant
-
     def reads_lists(self) -> bool:
         """Whether a word needs more than the hits and the relevant rows."""
         others = LISTED | OF_LISTS | OF_PROPENSITIES | {"each_n_not_relevant", USER_WEIGHT}

@@ -13,7 +13,7 @@ from recframe.evaluation.segments import keys_of, n_keys, numbered
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Frames
 from recframe.frames.options import Context
-from recframe.frames.rows.joins import Frame, aggregate, joined, of_few
+from recframe.frames.rows.joins import Frame, of_few
 from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.judged_frame import Judged, is_rank
@@ -92,7 +92,7 @@ def told_apart(rows: Frame, inputs: Frames) -> Frame:
     return told if inputs.model else told.drop(MODEL)
 
 
-def _of_each_training(
+def rows_of_trainings(
     each: pl.LazyFrame, inputs: Frames, metrics: Sequence[Metric[...]]
 ) -> pl.LazyFrame:
     """Return the rows of a result of trainings, by the names of keys inside the plan."""
@@ -104,7 +104,7 @@ def means(each: pl.LazyFrame, inputs: Frames, metrics: Sequence[Metric[...]]) ->
 
     Where trainings are among the `by` columns each keeps a row of its own.
     """
-    keys, rows = keys_of(inputs, metrics), _of_each_training(each, inputs, metrics)
+    keys, rows = keys_of(inputs, metrics), rows_of_trainings(each, inputs, metrics)
     schema = each.collect_schema()
     names = schema.names()[n_keys(apart(inputs)) :]
     if TRAINING not in keys:
@@ -113,20 +113,6 @@ def means(each: pl.LazyFrame, inputs: Frames, metrics: Sequence[Metric[...]]) ->
         rows = means_of_few(rows, [*keys], {name: pl.col(name) for name in values}, least)
     rows = rows.sort(list(keys), nulls_last=True) if keys else rows
     return rows.select(*(pl.col(inside).alias(name) for inside, name in keys.items()), *names)
-
-
-def spread(each: pl.LazyFrame, inputs: Frames, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
-    """Return the keys of each segment, and of each metric the number of trainings and the variance between them."""
-    rows = _of_each_training(each, inputs, metrics)
-    # a model that has no name of a training is fixed
-    is_named = pl.col(TRAINING).is_not_null().any()
-    columns = []
-    for name in map(str, metrics):
-        n = (pl.col(name).count() * is_named).cast(pl.Int64)
-        columns.append(n.alias(f"{N_TRAININGS} {name}"))
-        variance = pl.when(n > 1).then(pl.col(name).var())
-        columns.append(variance.alias(f"{SPREAD_OF_TRAININGS} {name}"))
-    return aggregate(rows, [*keys_of(inputs, metrics)], columns)
 
 
 def of_models(judged: Judged, inputs: Frames) -> Judged:
@@ -141,26 +127,6 @@ def _trainings(judged: Judged, inputs: Frames) -> pl.LazyFrame:
     return told_apart(cast("pl.LazyFrame", judged.models), inputs)
 
 
-def values_of_models(
-    rows: pl.LazyFrame, empty: pl.LazyFrame, names: Sequence[str], judged: Judged, inputs: Frames
-) -> pl.LazyFrame:
-    """Return users' values averaged over the trainings of a model, from those of each training.
-
-    `empty` has the values of a user without a row in a training, which do not count where they are null.
-    """
-    keys = [key for key in judged.list_keys if key != MODEL or inputs.model]
-    counts = [pl.col(name).count().cast(pl.Int64).alias(f"count of {name}") for name in names]
-    counts.append(pl.len().cast(pl.Int64).alias("present"))
-    sums = {name: pl.col(name) for name in names}
-    found = of_few(told_apart(rows, inputs), keys, sums, counts)
-    n = aggregate(_trainings(judged, inputs), inputs.model, [pl.len().alias("trainings")])
-    found = joined(found, n, inputs.model)
-    found = found.join(empty.rename({name: f"empty {name}" for name in names}), how="cross")
-    absent = pl.col("trainings").cast(pl.Int64) - pl.col("present")
-    means = []
-    for name in names:
-        value = pl.col(f"empty {name}")
-        total = pl.col(name) + (value * absent).fill_null(0.0)
-        count = pl.col(f"count of {name}") + value.is_not_null() * absent
-        means.append(pl.when(count > 0).then(total / count).alias(name))
-    return found.select(*keys, *means)
+def means_of_users(rows: pl.LazyFrame, keys: Sequence[str], names: Sequence[str]) -> pl.LazyFrame:
+    """Return users' values averaged over the trainings of a model, from those of each training; nulls do not count."""
+    return means_of_few(rows, keys, {name: pl.col(name) for name in names}).select(*keys, *names)

@@ -78,11 +78,14 @@ class UserValues:
     """One row: the values of an empty list."""
     steep: bool
     """Whether gains may overflow at high grades."""
-    aligned: bool
-    """Whether users are the same in all models."""
 
     def each(self) -> pl.LazyFrame:
-        """Return every user of each segment, once: the keys, the user, and the values."""
+        """Return every user of each segment, once, after checks: the keys, the user, and the values."""
+        rows = self.of_everyone().with_columns(n_users=pl.lit(1, dtype=pl.Int64))
+        return self._checked(rows).select(*distinct_names(*self.keys, "user"), *self.names)
+
+    def of_everyone(self) -> pl.LazyFrame:
+        """Return the same before checks."""
         judged, names = self.judged, self.names
         on = [*judged.rows, *judged.model, "user"]
         present = judged.named(self.present).select(*on, *names, present=pl.lit(value=True))
@@ -94,9 +97,7 @@ class UserValues:
                 pl.when("present").then(name).otherwise(f"empty {name}").alias(name)
                 for name in names
             )
-        keys = distinct_names(*self.keys, "user")
-        users = users.select(*keys, *names, n_users=pl.lit(1, dtype=pl.Int64))
-        return self._checked(users).select(*keys, *names)
+        return users.select(*distinct_names(*self.keys, "user"), *names)
 
     def sums(self, exact: ExactSums) -> pl.LazyFrame:
         """Return one row per segment: keys, n_users and sums for means.
@@ -187,7 +188,6 @@ def values_of_users(
     roots: set[str] = set()
     for value in values.values():
         roots.update(value.meta.root_names())
-    has_one_truth = judged.truth is not None and context.relevant_from == "truth"
     return UserValues(
         judged=judged,
         keys=list(keys),
@@ -196,7 +196,6 @@ def values_of_users(
         present=lists.filter(pl.col("counted")),
         empty=_no_rows(frozenset(roots)).select(values.values()),
         steep="steepness" in words.asked,
-        aligned=has_one_truth and words.reads_relevant_alone(),
     )
 
 

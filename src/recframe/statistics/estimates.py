@@ -10,16 +10,24 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from recframe.evaluation.required_columns import is_of_segment, is_share
 from recframe.evaluation.trainings import PARTS as OF_TRAININGS
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Flags, Given, Numbers, np, numbers, ratio, special
 from recframe.statistics.groups import FEWEST, N_GROUPS, reason_without
 from recframe.statistics.stored_results import FEW
-from recframe.statistics.sums import BASELINE, PLACE, ROUNDING, USERS
+from recframe.statistics.sums import BASELINE, ENDS, PLACE, ROUNDING, USERS
 
 FEW_CLUSTERS = f"clusters count as fewer than {FEW} of one size, so the interval is rough"
 NO_SPREAD = 1e-13
 """Share of the squares below which a sum of squares about the mean is rounding."""
+OF_METRIC: dict[str, Callable[[Metric[...]], bool]] = {
+    "share": is_share,
+    "of_each": lambda metric: not is_of_segment(metric),
+    "higher": lambda metric: metric.direction != "lower",
+    "directed": lambda metric: metric.direction != "",
+}
+"""Flags of a row by its metric: whether it is a share, has users' values, is better where higher, and has a better end."""
 
 
 class Sums:
@@ -29,9 +37,13 @@ class Sums:
         vars(self).update(arrays, rows=rows)
 
     def __getattr__(self, name: str) -> Any:
-        column = vars(self)["rows"][name]
-        is_flag = column.dtype == pl.Boolean
-        found = column.fill_null(value=False).to_numpy() if is_flag else as_numbers(column)
+        rows = vars(self)["rows"]
+        if name in OF_METRIC:
+            found = self.of_metrics(OF_METRIC[name], bool)
+        elif rows.schema[name] == pl.Boolean:
+            found = rows[name].fill_null(value=False).to_numpy()
+        else:
+            found = as_numbers(rows[name])
         vars(self)[name] = found
         return found
 
@@ -95,13 +107,17 @@ class Sums:
         return ratio(exact, np.where(n > 1, n - 1.0, np.nan))
 
     def ends(self, factor: Given) -> tuple[Numbers, Numbers]:
-        """Return the least and the most that a user's b - factor · a can be."""
-        return self.least - factor * self.most, self.most - factor * self.least
+        """Return the least and the most that a user's b - factor · a can be; where a metric has no end, by users' values."""
+        ends = self.of_metrics(lambda metric: metric.range, float).reshape(-1, 2).T
+        if {*ENDS} <= {*self.rows.columns}:
+            ends = np.fmax(ends[0], self.least), np.fmin(ends[1], self.most)
+        least, most = np.where(self.of_each & np.isfinite(ends), ends, np.nan)
+        return least - factor * most, most - factor * least
 
-    def of_metrics(self, say: Callable[[Metric[...]], Any]) -> Any:
+    def of_metrics(self, say: Callable[[Metric[...]], Any], dtype: type) -> Any:
         """Return what a function says of each row's metric."""
         each = {place: say(metric) for place, metric in self.metrics.items()}
-        return np.array([each[place] for place in self.rows[PLACE]])
+        return np.array([each[place] for place in self.rows[PLACE]], dtype=dtype)
 
     @property
     def few_clusters(self) -> Flags:
@@ -119,7 +135,7 @@ class Sums:
         }
         if not is_set.any():
             return found
-        reason = self.of_metrics(lambda metric: reason_without(metric) or "")
+        reason = self.of_metrics(lambda metric: reason_without(metric) or "", str)
         found |= {f"{one}, so no interval": reason == one for one in {*reason.tolist()} - {""}}
         without = is_set & np.isnan(self.moments.units)
         few = f"fewer than {FEWEST} of {N_GROUPS} groups of users change it, so no interval"

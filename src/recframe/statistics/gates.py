@@ -9,7 +9,7 @@ import polars as pl
 
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Flags, Labels, Numbers, np, ratio
-from recframe.statistics.comparison import are_selected, of_unpaired
+from recframe.statistics.comparison import are_selected, interval, notes_of, of_unpaired
 from recframe.statistics.estimates import (
     Estimate,
     Sums,
@@ -26,7 +26,6 @@ from recframe.statistics.estimates import (
 from recframe.statistics.groups import reason_without
 from recframe.statistics.requirements import COLUMNS, FAILS, GONE, HOLDS, MISSING, OPEN
 from recframe.statistics.stored_results import FEW
-from recframe.statistics.summary import interval, notes_of
 from recframe.statistics.sums import BASELINE, PLACE, ROUNDING
 
 NO_ROW = "no model and no segment has a row for it"
@@ -64,7 +63,7 @@ def states(
     NOTE: a row fails by the p value for all rows, since a gate that fails wherever one of them does would find a false alarm
     among many; it holds by its own interval, since a gate holds where all of its rows do, which no number of them makes easier.
     """
-    rows = asked.join(rows.drop("metric"), on=PLACE, how="left")
+    rows = asked.join(rows, on=PLACE, how="left")
     gone = pl.coalesce(GONE, pl.when(pl.col("n").is_null()).then(pl.lit(NO_ROW)))
     rows = rows.with_columns(gone.alias(GONE), paired=pl.col(BASELINE).is_not_null())
     rows = rows.sort([*keys, PLACE], nulls_last=True)
@@ -147,10 +146,10 @@ def _judged(of: Sums, d: Distance, few: Flags, shown: Flags) -> tuple[Labels, di
     """Return the state of each row, and notes on it; `shown` says whether the p value for all rows is small."""
     n, each, unpaired = of.n_users, of.of_each, np.where(of.paired, of.unpaired, 0.0)
     selected = each & are_selected(n, unpaired)
-    without = of.of_metrics(lambda metric: reason_without(metric) is not None)
+    without = of.of_metrics(lambda metric: reason_without(metric) is not None, bool)
     by_value = without & ~np.isnan(d.value)
     # all users have one value, and no end of the metric says what others could have
-    has_ends = of.of_metrics(lambda metric: np.isfinite(metric.range).all())
+    has_ends = of.of_metrics(lambda metric: np.isfinite(metric.range).all(), bool)
     constant = ~has_ends & (d.mean.error == 0) & each
     known, alone = ~constant | (n >= FEW), d.worst >= 0
     sure = known & (~each | constant | (d.worst_of_more >= 0))

@@ -49,36 +49,42 @@ class Fronts:
     def rows(self, cells: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
         """Return a row for each segment and model, from rows of metrics' values and rows of pairs' verdicts."""
         segments = [key for key in keys if key != MODEL]
-        models: list[tuple[Any, Row]] = []
         peers: dict[Any, list[Row]] = defaultdict(list)
         verdicts: dict[Any, list[str]] = defaultdict(list)
         text = as_text(pl.col(MODEL), cells.schema[MODEL]).alias(TEXT)
-        for row in cells.with_columns(text).to_dicts():
-            at = tuple(row[key] for key in segments)
+        rows = [
+            (tuple(row[key] for key in segments), row)
+            for row in cells.with_columns(text).to_dicts()
+        ]
+        for at, row in rows:
             if (verdict := row.get(VERDICT)) is None:
-                models.append((at, row))
-                peers[at] += [row] if None not in self._values(row) else []
+                peers[at].append(row)
             else:
                 one, other = row[MODEL], row[BASELINE]
                 verdicts[at, one, other].append(verdict)
                 verdicts[at, other, one].append(TURNED.get(verdict, verdict))
         found = []
-        for at, own in models:
-            ahead = [other for other in peers[at] if self._leads(other, own)]
-            shown = [one for one in ahead if self._is_shown(verdicts[at, one[MODEL], own[MODEL]])]
-            found.append(self._front(own, ahead, shown))
-        values = cells
+        for at, own in rows:
+            if own.get(VERDICT) is None:
+                ahead = [other for other in peers[at] if self._leads(other, own)]
+                shown = [
+                    one for one in ahead if self._is_shown(verdicts[at, one[MODEL], own[MODEL]])
+                ]
+                found.append(self._front(own, ahead, shown))
         if VERDICT in cells.columns:
-            values = cells.filter(pl.col(VERDICT).is_null()).drop(BASELINE, "metric", VERDICT)
-        return values.hstack(pl.DataFrame(found, COLUMNS, orient="row"))
-
-    def _values(self, row: Row) -> list[Any]:
-        return [row[str(metric)] for metric in self.metrics]
+            cells = cells.filter(pl.col(VERDICT).is_null()).drop(BASELINE, "metric", VERDICT)
+        return cells.hstack(pl.DataFrame(found, COLUMNS, orient="row"))
 
     def _leads(self, row: Row, over: Row) -> bool:
-        if None in self._values(over):
-            return False
-        gains = [*map(_gain, self.metrics, self._values(row), self._values(over))]
+        """Return whether a row is no worse in all metrics, and better in one; of a row without a value nothing is known."""
+        gains = []
+        for metric in self.metrics:
+            value, other = row[str(metric)], over[str(metric)]
+            if value is None or other is None:
+                return False
+            # what rounding leaves between two values is no gain
+            gain = 0.0 if isclose(value, other, rel_tol=ROUNDING) else value - other
+            gains.append(gain if metric.direction == "higher" else -gain)
         return min(gains) >= 0 < max(gains)
 
     def _is_shown(self, verdicts: Sequence[str]) -> bool:
@@ -105,9 +111,3 @@ def _with_verdicts(metrics: Sequence[Metric[...]]) -> list[Metric[...]]:
     except RecframeError:
         return []
     return [one for one in metrics if not is_of_segment(one) or not reason_without(one)]
-
-
-def _gain(metric: Metric[...], value: float, over: float) -> float:
-    # what rounding leaves between two values is no gain
-    gain = 0.0 if isclose(value, over, rel_tol=ROUNDING) else value - over
-    return gain if metric.direction == "higher" else -gain

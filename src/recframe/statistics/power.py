@@ -46,6 +46,7 @@ def powered(rows: pl.DataFrame, metrics: Mapping[int, Metric[...]], how: Power) 
         "the wanted difference needs more users than there are": needed >= MOST,
     }
     found = {
+        "metric": of.of_metrics(str, str),
         "users_needed": np.where(needed < MOST, needed, np.nan),
         "wanted": np.full(np.shape(value), how.wanted),
         "detectable": detectable,

@@ -1,31 +1,47 @@
-"""Segments of users, alone and crossed, with their sums."""
+"""`rec.gaps` and `rec.slices`: segments of users, alone and crossed, compared with one another."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import polars as pl
 
-from recframe.errors import fails_whole_if
+from recframe.errors import fails_whole_if, short
 from recframe.evaluation.segments import not_of_users
 from recframe.frames.collecting import run_by_size
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Frames
 from recframe.frames.rows.joins import ExactSums, joined
 from recframe.metrics.language.definition import Metric
+from recframe.statistics.arrays import np, ratio
+from recframe.statistics.estimates import (
+    Estimate,
+    Sums,
+    apart,
+    as_columns,
+    as_numbers,
+    judged,
+    of_mean,
+    words,
+)
+from recframe.statistics.stored_results import FEW
 from recframe.statistics.sums import (
     MODEL,
     OF_UNITS,
     PARTS,
     PLACE,
-    SAME,
     USER,
     USERS,
     exactly_0,
     over_units,
 )
 
+BY, SEGMENT, LARGE = "by", "segment", "large"
+ENDS: dict[str, Literal["first", "last"]] = {"best": "first", "worst": "last"}
+"""The two segments of a gap, by their place among the large segments from the best on."""
+WORST = "worst"
 REST, ALL = "rest ", "all "
 """Prefixes of the sums of all users outside of a segment, and of all users."""
 
@@ -72,16 +88,16 @@ def segments_of(
     keys, units = [*columns, *on], [] if how.cluster is None else [how.cluster]
     counts = [name for name in (*PARTS, USERS) if name in cells.columns]
     exact, plan = ExactSums({name: pl.col(name).cast(pl.Float64) for name in counts}), cells.lazy()
-    each = exact.of(plan, [*keys, *units], SAME)
+    each = exact.of(plan, [*keys, *units])
     rows = over_units(each, keys, how.cluster)
     if with_rest:
         own = each.select(*keys, *units, pl.col(*counts).name.prefix("own "))
-        every = exact.of(plan, [*on, *units], SAME)
+        every = exact.of(plan, [*on, *units])
         parts = joined(joined(rows.select(keys), every, on, "inner"), own, [*keys, *units])
         rest = over_units(parts.with_columns(map(_less_own, counts)), keys, how.cluster)
         # over folds a user is a cluster, of which there is no variance within
         user = how.cluster if how.cluster == USER else None
-        whole = over_units(every if user else exact.of(plan, on, SAME), on, user)
+        whole = over_units(every if user else exact.of(plan, on), on, user)
         for prefix, others, by in ((REST, rest, keys), (ALL, whole, on)):
             sums = pl.col(*dict.fromkeys([*counts, *OF_UNITS])).name.prefix(prefix)
             rows = joined(rows, others.select(*by, sums), by)
@@ -89,10 +105,162 @@ def segments_of(
     texts = [as_text(pl.col(name), found.schema[name]).alias(name) for name in columns]
     # who count once over folds
     users = pl.col(USERS if USERS in counts else "n").cast(pl.Int64).alias(USERS)
-    return found.with_columns(*texts, users)
+    names = {at: str(one) for at, one in how.metrics.items()}
+    higher = [at for at, one in how.metrics.items() if one.direction != "lower"]
+    metric = pl.col(PLACE).replace_strict(names, return_dtype=pl.String)
+    return found.with_columns(*texts, users, metric=metric, higher=pl.col(PLACE).is_in(higher))
 
 
 def _less_own(name: str) -> pl.Expr:
     """Return a sum of all users less that of a segment, without what rounding leaves."""
     rest = pl.col(name) - pl.col(f"own {name}").fill_null(0.0)
     return exactly_0(rest, pl.col(name).abs()).alias(name)
+
+
+# Gaps
+
+
+def gaps(
+    cells: pl.DataFrame, crossed: Sequence[tuple[str, ...]], how: Segmenting, schema: pl.Schema
+) -> pl.DataFrame:
+    """Return a row for each column, model and metric, from the sums of cells.
+
+    The interval has t at level^(1 / m), where m is the number of all pairs of segments of `min_users` users: the two were
+    picked among them. The p value is 1 - (1 - p)^m. Both hold for any correlation of the pairs. Where all users of one of the
+    two have the same value, nothing is known of its error. Source: Welch 1947; Sidak 1967.
+    """
+    if cells.is_empty() and MODEL not in schema:
+        metrics = [str(one) for one in how.metrics.values()]
+        none = {"n_segments": 0, "note": "nobody has a value"}
+        empty = [none | {BY: how.names[one], "metric": of} for (one,) in crossed for of in metrics]
+        return pl.DataFrame(empty, schema=schema)
+    segments = pl.concat([_of_column(cells, column, how) for (column,) in crossed])
+    on = [BY, *([MODEL] if MODEL in schema else []), PLACE]
+    known, users = pl.col(SEGMENT).is_not_null(), pl.col(USERS)
+    groups = segments.group_by(on, maintain_order=True).agg(
+        pl.col("metric").first(),
+        known=users.filter(known).sum(),
+        unknown=users.filter(~known).sum(),
+        n_segments=(known & (users > 0)).sum().cast(pl.Int64),
+    )
+    large = _best_first(segments.filter(known & (users >= max(how.min_users, 1))), on)
+    ends = {}
+    for end, keep in ENDS.items():
+        rows = large.unique(on, keep=keep, maintain_order=True)
+        ends[end] = groups.join(rows, on=on, how="left", nulls_equal=True, maintain_order="left")
+    made = _between(groups, ends, schema, how)
+    names = (rows[SEGMENT].alias(end) for end, rows in ends.items())
+    return groups.with_columns(*made, *names).select(*schema)
+
+
+def _between(
+    groups: pl.DataFrame, ends: Mapping[str, pl.DataFrame], schema: pl.Schema, how: Segmenting
+) -> pl.DataFrame:
+    """Return the gaps between best and worst segments, with their intervals and notes."""
+    best, worst = (of_mean(Sums(rows)) for rows in ends.values())
+    gap, n_large = apart(best, worst), as_numbers(ends["best"][LARGE])
+    error = np.where((best.error > 0) & (worst.error > 0), gap.error, np.nan)
+    gap = gap._replace(value=np.abs(gap.value), error=error)
+    n_pairs = n_large * (n_large - 1.0) / 2.0
+    tested = judged(gap, level=how.level, correction="sidak", tests=n_pairs)
+    sizes = {f"{end}_n_users": as_numbers(rows[USERS]) for end, rows in ends.items()}
+    constant = "all users of the best or the worst segment have the same value, so no interval"
+    lacks = {
+        "nobody has a value": as_numbers(groups["known"]) == 0,
+        f"fewer than two segments of at least {how.min_users} users, so no gap": np.isnan(
+            gap.value
+        ),
+        constant: np.isnan(tested.low),
+    }
+    rough = np.fmin(*sizes.values()) < FEW
+    told = words(lacks, {f"segments of fewer than {FEW} users, so the interval is rough": rough})
+    notes = map(_with_unknown, told, groups[BY], groups["unknown"])
+    columns = {
+        "gap": gap.value,
+        "gap_low": tested.low,
+        "gap_high": tested.high,
+        "best_value": best.value,
+        "worst_value": worst.value,
+        "p_value": tested.p_adjusted,
+        "note": [*notes],
+        **sizes,
+    }
+    return as_columns(columns, schema)
+
+
+def _best_first(segments: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:
+    """Return large segments from the best on, with their number; none where there is only one."""
+    value = pl.col("d") / pl.col("n")
+    score = pl.when("higher").then(value).otherwise(-value)
+    large = segments.with_columns(pl.len().over(on).alias(LARGE)).filter(pl.col(LARGE) > 1)
+    return large.sort(score, descending=True, maintain_order=True).drop("metric")
+
+
+def _of_column(cells: pl.DataFrame, column: str, how: Segmenting) -> pl.DataFrame:
+    """Return the segments of a column, which is named in `by`."""
+    rows = segments_of(cells, [column], how)
+    return rows.rename({column: SEGMENT}).with_columns(pl.lit(how.names[column]).alias(BY))
+
+
+def _with_unknown(note: str, column: str, unknown: int) -> str:
+    """Return a note with the number of users whose segment is not known."""
+    if not unknown:
+        return note
+    more = f"{unknown} users are in no segment, as their {short(repr(column))} is null"
+    return "; ".join(filter(None, [note, more]))
+
+
+# Slices
+
+
+def slices(
+    cells: pl.DataFrame, crossed: Sequence[tuple[str, ...]], how: Segmenting, schema: pl.Schema
+) -> pl.DataFrame:
+    """Return a row for each slice, model and metric, from the sums of cells; first those with the worst end of the interval.
+
+    NOTE: no variance is taken to be below that of all users together, since of slices with sparse values those with few hits
+    have a small variance by chance, and would be found lower.
+    """
+    rows = pl.concat([_crossed(cells, columns, how) for columns in crossed])
+    each = [of_mean(Sums(one)) for one in (rows, _of(rows, REST), _of(rows, ALL))]
+    own, rest = (_at_least(one, each[-1]) for one in each[:-1])
+    e = apart(own, rest)
+    tested = judged(e, level=how.level, correction="sidak")
+    found = {
+        "difference": e.value,
+        "difference_low": tested.low,
+        "difference_high": tested.high,
+        "value": own.value,
+        "rest": rest.value,
+        "p_value": tested.p_value,
+        "p_adjusted": tested.p_adjusted,
+        "n_users": rows[USERS],
+        "note": np.where(np.isnan(rest.value), "nobody is outside", ""),
+        WORST: np.where(rows["higher"], tested.high, -tested.low),
+    }
+    made = as_columns(found, {name: schema.get(name, pl.Float64) for name in found})
+    order = [*([MODEL] if MODEL in schema else []), PLACE]
+    result = pl.concat([rows.select(*order, SEGMENT, "metric"), made], how="horizontal")
+    return result.sort([*order, WORST], nulls_last=True, maintain_order=True).select(*schema)
+
+
+def _crossed(cells: pl.DataFrame, columns: Sequence[str], how: Segmenting) -> pl.DataFrame:
+    """Return the slices of some columns that have users enough, with their own sums and those of all users outside."""
+    rows = segments_of(cells, columns, how, with_rest=True)
+    texts = [pl.format("{}{}", pl.lit(f"{how.names[name]}="), pl.col(name)) for name in columns]
+    rows = rows.filter(pl.all_horizontal(pl.col(*columns).is_not_null()))
+    rows = rows.with_columns(pl.concat_str(texts, separator=", ").alias(SEGMENT))
+    return rows.filter(pl.col(USERS) >= max(how.min_users, 1)).drop(columns)
+
+
+def _of(rows: pl.DataFrame, prefix: str) -> pl.DataFrame:
+    """Return the sums under a prefix by their own names."""
+    return rows.select(pl.col(f"^{prefix}.*$").name.map(lambda name: name.removeprefix(prefix)))
+
+
+def _at_least(e: Estimate, every: Estimate) -> Estimate:
+    """Return means with errors of at least that of users with the variance of all; one user's error is that."""
+    variance = every.error**2 * every.n
+    squared = np.fmax(e.error**2, ratio(variance, np.where(e.n > 0, e.n, np.nan)))
+    freedom = np.where(np.isnan(e.freedom), 1.0, e.freedom)
+    return e._replace(error=np.sqrt(squared), freedom=freedom)
