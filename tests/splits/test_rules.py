@@ -120,11 +120,9 @@ def test_new_users_are_their_definition(log, at, fold_in, order):
     labels_are(log_of(form, rows), "by_user", expected, **options)
 
 
-def test_a_share_that_did_not_come_out_is_told():
+def test_random_rows_of_a_log_with_times_are_warned_of():
     log = pl.DataFrame({"user": [1, 1, 1, 2, 2, 2], "item": [1, 2, 3] * 2, "day": range(6)})
 
-    with pytest.warns(rf.RecframeWarning, match=r"truth has 0.333 of the rows, .* asks for 0.2"):
-        log.rec().split.random(share=0.2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         log.rec().split.random(share=0.34)
@@ -200,7 +198,7 @@ def test_rules_say_what_a_log_lacks():
         log.rec().split.by_user(folds=2, order="time")
     with pytest.raises(rf.DataError, match="no whole number of 64 bits"):
         log.rec().split.random(n=1)
-    with pytest.raises(rf.ColumnError, match="column 'item' of the log is Binary"):
+    with pytest.raises(rf.ColumnError, match="the role 'item' is Binary"):
         log.with_columns(item=pl.lit(b"x")).rec().split.random(n=1)
 
 
