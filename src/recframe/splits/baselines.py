@@ -65,7 +65,9 @@ def recent(fold: Fold, asked: Asked) -> pl.LazyFrame:
 
 def random(fold: Fold, asked: Asked) -> pl.LazyFrame:
     """Return train's items in the order of hash64(seed, item), which each user enters at place hash64(seed, user) mod n."""
-    items = hashed(fold.item_history.select("item"), ["item"], "score", seed=asked.seed)
+    items = hashed(
+        fold.histories["item_history"].select("item"), ["item"], "score", seed=asked.seed
+    )
     users = hashed(fold.users, ["user"], "entry", seed=asked.seed)
     return _of_all(fold, items, users, asked)
 
@@ -116,7 +118,7 @@ def _of_all(fold: Fold, items: pl.LazyFrame, users: pl.LazyFrame, asked: Asked) 
     for an item that they have seen among their first ones.
     """
     held, by = fold.log.held, by_item(fold.log.schema)
-    items = items.sort("score", *by, descending=[True, *[False] * len(by)])
+    items = items.sort(by).sort("score", descending=True, maintain_order=True)
     items = held(items.select("item").with_row_index("place"))
     known = fold.known if asked.drops_seen else fold.known.limit(0)
     seen = held(known.join(users, on="user", how="semi").select(*PAIR, is_seen=True).unique())

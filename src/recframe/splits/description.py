@@ -43,8 +43,6 @@ COLUMNS = ("user_history", "item_history", *KINDS)
 """The columns that `Split.truth` has beside those of the log."""
 FEW = 5
 """The rows from which a user is warm."""
-HEAD = (4, 5)
-"""The share of the rows of train that the items of its head make up, as a fraction."""
 _OF_USER, _OF_ITEM = pl.col("user_history"), pl.col("item_history")
 USER_KIND = label({"cold": _OF_USER == 0, "few": _OF_USER < FEW}, "warm", KINDS["user_kind"])
 
@@ -69,10 +67,10 @@ def item_kinds(fold: Fold) -> pl.LazyFrame:
 
     So items of as many rows are alike.
     """
-    share, whole = HEAD
-    items = fold.item_history.sort("item_history", descending=True)
+    items = fold.histories["item_history"].sort("item_history", descending=True)
     items = items.with_columns(above=_OF_ITEM.cum_sum() - _OF_ITEM)
-    is_head = pl.col("above").min().over("item_history") * whole < _OF_ITEM.sum() * share
+    above = pl.col("above").min().over("item_history")
+    is_head = above * 5 < _OF_ITEM.sum() * 4
     return items.select("item", item_kind=label({"head": is_head}, "tail", KINDS["item_kind"]))
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from recframe.audit.split_rows import KNOWN
-from recframe.errors import ColumnError, fails_if, worded
+from recframe.errors import ColumnError, fails_if
 from recframe.frames.collecting import ask
 from recframe.frames.rows.joins import joined
 from recframe.frames.rows.positions import by_item
@@ -103,32 +103,26 @@ class Fold:
         return self.log.held(self.in_parts("truth").select("user").unique().sort("user"))
 
     @cached_property
-    def user_history(self) -> pl.LazyFrame:
-        """The users that a model knows, with their number of known rows."""
-        return self._counted(self.known, "user_history")
-
-    @cached_property
-    def item_history(self) -> pl.LazyFrame:
-        """The items of train, with their number of rows in it."""
-        return self._counted(self.in_parts("train"), "item_history")
-
-    @cached_property
-    def pair_history(self) -> pl.LazyFrame:
-        """The pairs of truth that a model knows, with their number of known rows."""
-        # pairs are counted in four times as long as they are looked for
-        known = self.known.join(self.targets, on=PAIR, how="semi")
-        return self._counted(known, "pair_history")
-
-    def _counted(self, rows: pl.LazyFrame, name: str) -> pl.LazyFrame:
+    def histories(self) -> Mapping[str, pl.LazyFrame]:
+        """The rows that a model may read, counted by user, by item, and by those pairs that truth has."""
+        rows = {
+            "user_history": self.known,
+            "item_history": self.in_parts("train"),
+            # all pairs would take four times as long
+            "pair_history": self.known.join(self.targets, on=PAIR, how="semi"),
+        }
         n_rows = pl.len().cast(pl.Int64)
-        return self.log.held(rows.group_by(HISTORIES[name]).agg(n_rows.alias(name)))
+        return {
+            name: self.log.held(rows[name].group_by(ids).agg(n_rows.alias(name)))
+            for name, ids in HISTORIES.items()
+        }
 
     def with_histories(
         self, truth: pl.LazyFrame, names: Sequence[str] = tuple(HISTORIES)
     ) -> pl.LazyFrame:
         """Return rows of truth, in their order, with their histories."""
         for name in names:
-            truth = joined(truth, getattr(self, name), HISTORIES[name], in_order=True)
+            truth = joined(truth, self.histories[name], HISTORIES[name], in_order=True)
         return truth.with_columns(pl.col(name).fill_null(0) for name in names)
 
 
@@ -182,23 +176,19 @@ def labelled(log: Log, rule: Rule, filters: Filters) -> Labels:
     """
     cases = filters.cases(log.schema)
     if log.is_lazy and not rule.order and not cases:
-        by_rule, again = (_by_rule(log, rule, rows) for rows in (log.rows, log.roles))
+        rows, again = _by_rule(log, rule, log.rows), _by_rule(log, rule, log.roles)
     else:
-        by_rule = again = _by_rule(log, rule, log.rows.with_row_index(ROW), log.held)
-    facts = pl.concat(
-        rows.select(train=is_in("train").any(), truth=is_in("truth").any()) for rows in again
-    )
-    folds = [Fold(log, rule, number, rows, cases) for number, rows in enumerate(by_rule)]
-    return Labels(log, rule, filters, folds, log.held(_check(rule, facts)))
+        rows = again = log.held(_by_rule(log, rule, log.rows.with_row_index(ROW)))
+    parts = [f"part {number}" for number, _ in enumerate(rule.parts)]
+    folds = [
+        Fold(log, rule, number, rows.select(pl.exclude(parts), part=part), cases)
+        for number, part in enumerate(parts)
+    ]
+    return Labels(log, rule, filters, folds, log.held(_check(rule, again.select(parts))))
 
 
-def _by_rule(
-    log: Log,
-    rule: Rule,
-    rows: pl.LazyFrame,
-    held: Callable[[pl.LazyFrame], pl.LazyFrame] = pl.LazyFrame.lazy,
-) -> list[pl.LazyFrame]:
-    """Return rows with their parts by the rule alone, fold by fold."""
+def _by_rule(log: Log, rule: Rule, rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Return rows with their parts by the rule alone: a column for each fold."""
     names = rows.collect_schema().names()
     rows = rule.added(log, rows)
     if rule.borders is not None and log.is_lazy:
@@ -207,18 +197,26 @@ def _by_rule(
         rows = rows.with_columns(pl.lit(point).first() for point in ask([rule.borders])[0])
     null = label({}, "null")
     parts = {
-        f"part {fold}": pl.when(IS_WHOLE).then(part).otherwise(null)
-        for fold, part in enumerate(rule.parts)
+        f"part {number}": pl.when(IS_WHOLE).then(part).otherwise(null)
+        for number, part in enumerate(rule.parts)
     }
-    rows = held(rows.select(*names, **parts))
-    return [rows.select(*names, part=part) for part in parts]
+    return rows.select(*names, **parts)
 
 
-def _check(rule: Rule, facts: pl.LazyFrame) -> pl.LazyFrame:
+def _check(rule: Rule, parts: pl.LazyFrame) -> pl.LazyFrame:
     """Return one row that fails where a fold has no row in train, or none has truth."""
-    no_train = worded(
-        "fold ", pl.col(FOLD), f" of the split {rule.words} has no row in train: {rule.no_train}"
+    split = f"the split {rule.words}"
+    facts = parts.select(
+        (pl.all() == "train").any(),
+        has_truth=pl.any_horizontal((pl.all() == "truth").any()),
     )
-    no_truth = f"the split {rule.words} has no row of truth; {rule.no_truth}"
-    has_none = fails_if(~pl.col("train"), no_train) + fails_if(~pl.col("truth").any(), no_truth)
-    return facts.with_row_index(FOLD).select(check=has_none).sum()
+    checks = [
+        fails_if(
+            ~pl.col(f"part {number}"),
+            f"fold {number} of {split} has no row in train: {rule.no_train}",
+        )
+        for number, _ in enumerate(rule.parts)
+    ]
+    no_truth = f"{split} has no row of truth; {rule.no_truth}"
+    checks.append(fails_if(~pl.col("has_truth"), no_truth))
+    return facts.select(check=pl.sum_horizontal(checks))

@@ -93,8 +93,7 @@ def core_of(log: Log, least: Mapping[str, int]) -> pl.LazyFrame:
     while len(pairs) != size:
         size = len(pairs)
         for role in PAIR:
-            counts = pairs.group_by(role).agg(pl.col("n").sum())
-            pairs = pairs.join(counts.filter(pl.col("n") >= least[role]), on=role, how="semi")
+            pairs = pairs.filter(pl.col("n").sum().over(role) >= least[role])
     # a pair is left where its user and its item are
     left = pairs.lazy().select(*PAIR, pl.lit(value=True).alias(IS_LEFT))
     return joined(log.rows, left, PAIR, in_order=True).filter(IS_LEFT)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -55,11 +55,11 @@ class Rule:
     """The columns that order a user's rows, where `parts` read their places."""
     seed: int = 0
     borders: pl.LazyFrame | None = None
-    """One row of points of time that `parts` read: `end 0`, `start 0` of the truth, ..."""
+    """One row of points of time that `parts` read."""
     horizon: Length | None = None
     words: str = ""
     no_truth: str = "write another point or share"
-    no_train: str = "every row is truth, or lacks a user or an item"
+    no_train: str = "every row is in its truth or behind it, or lacks what the rule reads; write a later point, or less truth"
 
     def added(self, log: Log, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with `IS_WHOLE`, and the keys and places that `parts` read."""
@@ -87,33 +87,10 @@ def label(cases: Mapping[Any, pl.Expr], otherwise: Any, dtype: pl.Enum = OF_LOG)
     return found
 
 
-POINTS = {"end": "later", "start": "truth", "train end": "gap", "first": "train"}
-"""The borders of a fold, the last first, each with the part of the rows from it on."""
-LENGTHS = {"start": "horizon", "train end": "gap", "first": "window"}
-"""The lengths from borders back to the one before them."""
-
-
-def by_borders(
-    borders: pl.LazyFrame,
-    folds: int = 1,
-    horizon: Length | None = None,
-    is_after: Callable[[pl.Expr, pl.Expr], pl.Expr] = pl.Expr.ge,
-) -> Rule:
-    """Return the parts of rows between the borders that folds have."""
-    names = borders.collect_schema().names()
-    parts = []
-    for fold in range(folds):
-        there = {f"{point} {fold}": part for point, part in POINTS.items()}
-        cases = {there[name]: is_after(time, pl.col(name)) for name in there if name in names}
-        parts.append(label(cases, "earlier" if "train" in cases else "train"))
-    no_train = "no time is before its truth; write a later point, a shorter truth or fewer folds"
-    return Rule("line", parts, borders=borders, horizon=horizon, no_train=no_train)
-
-
 def by_point(at: pl.Expr, until: pl.Expr | None = None) -> Rule:
     """Return train before a point of time, and truth from it on, up to a second one."""
-    ends = {} if until is None else {"end 0": until}
-    return by_borders(pl.select(**{"start 0": at}, **ends).lazy())
+    ends = {} if until is None else {"later": time >= until}
+    return Rule("line", [label({**ends, "truth": time >= at}, "train")])
 
 
 def by_share(log: Log, share: float) -> Rule:
@@ -121,7 +98,12 @@ def by_share(log: Log, share: float) -> Rule:
     times = log.roles.select("time").drop_nulls().sort("time")
     # rounded, since 10 times 1 - 0.7 is 3.0000000000000004
     row = ((1 - share) * pl.len()).round(DIGITS).floor().cast(pl.Int64)
-    return by_borders(times.select(time.gather(row).first().alias("start 0")))
+    borders = times.select(start=time.gather(row).first())
+    return Rule("line", [label({"truth": time >= pl.col("start")}, "train")], borders=borders)
+
+
+LENGTHS = {"truth": "horizon", "gap": "gap", "train": "window"}
+"""The parts ahead of a fold's end, the last first, each with its length."""
 
 
 def rolling(log: Log, folds: int, lengths: Mapping[str, Length], align: str | None = None) -> Rule:
@@ -133,19 +115,23 @@ def rolling(log: Log, folds: int, lengths: Mapping[str, Length], align: str | No
     `with_columns` of its own, since an expression of an expression is written out twice by each.
     """
     horizon, dtype = lengths["horizon"], log.schema["time"]
-    steps = {point: lengths[name] for point, name in LENGTHS.items() if name in lengths}
+    # where the log's last time is the end, its row is in the truth
+    is_after = pl.Expr.gt if align is None else pl.Expr.ge
     borders = log.roles.select(aligned(time.max(), align).alias(f"end {folds - 1}"))
+    parts = list[pl.Expr]()
     for fold in reversed(range(folds)):
         border = f"end {fold}"
+        cases = {"later": is_after(time, pl.col(border))}
         earlier = before(pl.col(border), lengths.get("step", horizon), dtype)
         borders = borders.with_columns(earlier.alias(f"end {fold - 1}"))
-        for point, length in steps.items():
-            earlier = before(pl.col(border), length, dtype)
-            border = f"{point} {fold}"
-            borders = borders.with_columns(earlier.alias(border))
-    # where the log's last time is the end, the row is in its truth
-    is_after = pl.Expr.gt if align is None else pl.Expr.ge
-    return by_borders(borders, folds, horizon, is_after)
+        for part, name in LENGTHS.items():
+            if name in lengths:
+                earlier = before(pl.col(border), lengths[name], dtype)
+                border = f"{part} {fold}"
+                borders = borders.with_columns(earlier.alias(border))
+                cases[part] = is_after(time, pl.col(border))
+        parts.insert(0, label(cases, "earlier" if "train" in cases else "train"))
+    return Rule("line", parts, borders=borders, horizon=horizon)
 
 
 def last_per_user(n: int, folds: int, keep: int) -> Rule:
@@ -200,7 +186,7 @@ def by_user(
     seed: int,
 ) -> Rule:
     """Return test users by their keys, or new ones from a point on: the first units are fold_in, the rest truth."""
-    number = pl.lit(int(fold_in))
+    number: Any = fold_in
     if fold_in < 1:
         number = pl.max_horizontal((units * fold_in).round(DIGITS).floor().cast(pl.Int64), 1)
     if at is None:

@@ -42,7 +42,7 @@ def length_of(name: str, value: Any, dtype: pl.DataType, *, zero: bool = False) 
     length, wrong = _read(value), f"{name}={shown(value)}"
     right = "such as '7d', '12h', '1w' or '1mo' (1m is a minute)"
     if dtype.is_numeric():
-        number = _number(wrong, value, dtype, "length", 604800)
+        number = _number(wrong, value, dtype)
         length, right = Length(number, number), "above 0"
     if length is None or length.seconds < 0 or not (zero or length.seconds):
         msg = f"{wrong}: write a length {right}"
@@ -106,7 +106,7 @@ def point_of(name: str, value: Any, dtype: pl.DataType) -> pl.Expr:
     """Return a point of time in a column's own dtype: of a date its first instant, without a zone in that of the column."""
     wrong = f"{name}={shown(value)}"
     if dtype.is_numeric():
-        return pl.lit(_number(wrong, value, dtype, "number", 1714521600), dtype=dtype)
+        return pl.lit(_number(wrong, value, dtype), dtype=dtype)
     at, zone = _moment(value), getattr(dtype, "time_zone", None)
     msg = ""
     if at is None:
@@ -127,22 +127,18 @@ def point_of(name: str, value: Any, dtype: pl.DataType) -> pl.Expr:
 
 def _moment(value: Any) -> datetime | None:
     """Return the datetime of a date, a datetime or ISO text; None of anything else."""
-    if isinstance(value, date) and not isinstance(value, datetime):
-        value = value.isoformat()
-    if isinstance(value, str):
+    if isinstance(value, str | date) and not isinstance(value, datetime):
         with suppress(ValueError):
-            return datetime.fromisoformat(value.replace("Z", "+00:00"))
+            return datetime.fromisoformat(str(value).replace("Z", "+00:00"))
     return value if isinstance(value, datetime) else None
 
 
-def _number(wrong: str, value: object, dtype: pl.DataType, noun: str, example: int) -> int | float:
+def _number(wrong: str, value: object, dtype: pl.DataType) -> int | float:
     """Return a number in the unit of the times, or say that it has to be one."""
     number = plain_number(value)
     if number is None or (dtype.is_integer() and not isinstance(number, int)):
         kind = "whole numbers" if dtype.is_integer() else "numbers"
-        msg = (
-            f"{wrong}: the times are {kind}, so write a {noun} in their unit, such as {example}, or make them datetimes: "
-            "pl.from_epoch"
-        )
+        takes = f"the times are {kind}, so write a number in their unit"
+        msg = f"{wrong}: {takes}, or make them datetimes: pl.from_epoch"
         raise RecframeError(msg)
     return number
