@@ -58,8 +58,8 @@ def recent(fold: Fold, asked: Asked) -> pl.LazyFrame:
             "number where times are numbers"
         )
         raise RecframeError(msg)
-    start = before(time.max(), length, fold.log.require_time("baselines"))
-    start = fold.log.held(train.select(start=start))
+    first = before(time.max(), length, fold.log.require_time("baselines"))
+    start = fold.log.held(train.select(start=first))
     return _popular_in(fold, train.join(start, how="cross").filter(time > pl.col("start")), asked)
 
 

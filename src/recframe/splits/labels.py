@@ -23,6 +23,8 @@ Seen = Literal["keep", "drop"]
 CHOICES = {"target": get_args(Target), "cold": get_args(Cold), "seen": get_args(Seen)}
 HISTORIES = {"user_history": ["user"], "item_history": ["item"], "pair_history": PAIR}
 """Counts of the rows that a model may read, each with the ids that it is of."""
+NO_TRAIN = "every row is in its truth or behind it, or lacks what the rule reads; write a later point, or less truth"
+NO_TRUTH = "write an earlier point, a larger share, or a smaller n, keep or fold_in"
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,9 @@ class Filters:
         """Return the parts that rows of truth may get, each with its reason: an expression over such rows and `HISTORIES`."""
         cases: dict[Part, pl.Expr] = {}
         if self.target != "all":
-            has_time = pl.col("time").is_not_null().alias("has time")  # which sorts ahead of those
-            event = pl.struct(has_time, "time", *by_item(schema)).rank("dense")
+            # events without a time are ahead of those with it
+            order = [pl.col("time").is_not_null().alias("has time"), "time", *by_item(schema)]
+            event = pl.struct(order).rank("dense")
             end = event.min() if self.target == "first" else event.max()
             cases["not_target"] = (event != end).over("user")
         if self.min_relevance is not None:
@@ -205,18 +208,9 @@ def _by_rule(log: Log, rule: Rule, rows: pl.LazyFrame) -> pl.LazyFrame:
 
 def _check(rule: Rule, parts: pl.LazyFrame) -> pl.LazyFrame:
     """Return one row that fails where a fold has no row in train, or none has truth."""
-    split = f"the split {rule.words}"
-    facts = parts.select(
-        (pl.all() == "train").any(),
-        has_truth=pl.any_horizontal((pl.all() == "truth").any()),
-    )
-    checks = [
-        fails_if(
-            ~pl.col(f"part {number}"),
-            f"fold {number} of {split} has no row in train: {rule.no_train}",
-        )
-        for number, _ in enumerate(rule.parts)
-    ]
-    no_truth = f"{split} has no row of truth; {rule.no_truth}"
-    checks.append(fails_if(~pl.col("has_truth"), no_truth))
-    return facts.select(check=pl.sum_horizontal(checks))
+    no_train = f"in the split {rule.words} a fold has no row in train: {NO_TRAIN}"
+    no_truth = f"the split {rule.words} has no row of truth; {NO_TRUTH}"
+    train, truth = ((pl.all() == part).any() for part in ("train", "truth"))
+    facts = parts.select(train=pl.all_horizontal(train), truth=pl.any_horizontal(truth))
+    has_none = fails_if(~pl.col("train"), no_train) + fails_if(~pl.col("truth"), no_truth)
+    return facts.select(check=has_none)

@@ -11,7 +11,7 @@ import polars as pl
 from recframe.audit.split_rows import Order
 from recframe.splits.hashing import KEYS, TEXT, hashed, is_whole
 from recframe.splits.log import PAIR, Log
-from recframe.splits.times import Length, aligned, before
+from recframe.splits.times import Length, before
 
 Part = Literal[
     "train",
@@ -27,8 +27,7 @@ Part = Literal[
     "cold_item",
     "null",
 ]
-PARTS: tuple[Part, ...] = get_args(Part)
-OF_LOG = pl.Enum(list(PARTS))
+OF_LOG = pl.Enum(get_args(Part))
 Per = Literal["user", "log"]
 FoldInOrder = Literal["time", "random"]
 DIGITS = 9
@@ -58,8 +57,6 @@ class Rule:
     """One row of points of time that `parts` read."""
     horizon: Length | None = None
     words: str = ""
-    no_truth: str = "write another point or share"
-    no_train: str = "every row is in its truth or behind it, or lacks what the rule reads; write a later point, or less truth"
 
     def added(self, log: Log, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with `IS_WHOLE`, and the keys and places that `parts` read."""
@@ -115,9 +112,12 @@ def rolling(log: Log, folds: int, lengths: Mapping[str, Length], align: str | No
     `with_columns` of its own, since an expression of an expression is written out twice by each.
     """
     horizon, dtype = lengths["horizon"], log.schema["time"]
-    # where the log's last time is the end, its row is in the truth
-    is_after = pl.Expr.gt if align is None else pl.Expr.ge
-    borders = log.roles.select(aligned(time.max(), align).alias(f"end {folds - 1}"))
+    # without `align` the end is the log's last time, whose row is in the truth
+    end, is_after = time.max(), pl.Expr.gt
+    if align is not None:
+        whole = f"1{align[0]}"
+        end, is_after = end.dt.truncate(whole).dt.offset_by(whole), pl.Expr.ge
+    borders = log.roles.select(end.alias(f"end {folds - 1}"))
     parts = list[pl.Expr]()
     for fold in reversed(range(folds)):
         border = f"end {fold}"
@@ -143,8 +143,7 @@ def last_per_user(n: int, folds: int, keep: int) -> Rule:
     block = pl.when(units >= (block + 1) * n + keep).then(block)
     blocks = reversed(range(folds))
     parts = [label({"truth": block == own, "later": block < own}, "train") for own in blocks]
-    no_truth = f"a user needs {n + keep} events, n and keep together; write a smaller n"
-    return Rule("user", parts, ["time", "item"], no_truth=no_truth)
+    return Rule("user", parts, ["time", "item"])
 
 
 def _fold_of(key: str, share: float, folds: int) -> pl.Expr:
@@ -160,8 +159,7 @@ def _by_fold(fold: pl.Expr, folds: int) -> list[pl.Expr]:
 
 def random_of_log(share: float, folds: int, seed: int) -> Rule:
     """Return pairs by ranges of their keys."""
-    parts = _by_fold(_fold_of(_KEY, share, folds), folds)
-    return Rule("random", parts, seed=seed, no_truth="write a larger share, or another seed")
+    return Rule("random", _by_fold(_fold_of(_KEY, share, folds), folds), seed=seed)
 
 
 def random_of_users(share: float | None, n: int, folds: int, seed: int, keep: int) -> Rule:
@@ -171,10 +169,7 @@ def random_of_users(share: float | None, n: int, folds: int, seed: int, keep: in
         for end in range(1, folds + 1)
     ]
     fold = pl.when(unit <= units - keep).then(pl.sum_horizontal(unit > end for end in ends))
-    enough = f"a user needs more than keep={keep} items, and a share of them that rounds to 1"
-    no_truth = f"{enough}; write a larger share, or n=1"
-    parts = _by_fold(fold, folds)
-    return Rule("random", parts, [_KEY], seed, no_truth=no_truth)
+    return Rule("random", _by_fold(fold, folds), [_KEY], seed)
 
 
 def by_user(
@@ -190,19 +185,13 @@ def by_user(
     if fold_in < 1:
         number = pl.max_horizontal((units * fold_in).round(DIGITS).floor().cast(pl.Int64), 1)
     if at is None:
-        how, fold = "a smaller share or more folds", _fold_of(_KEY_OF_USER, share, folds)
+        fold = _fold_of(_KEY_OF_USER, share, folds)
         of_others = [{"train": fold != own} for own in range(folds)]
     else:
-        how, is_old = "a later at", pl.when(IS_WHOLE).then("time").min().over("user") < at
+        is_old = pl.when(IS_WHOLE).then("time").min().over("user") < at
         of_others = [{"later": is_old & (time >= at), "train": is_old}]
-    return Rule(
-        "random",
-        [label({**cases, "fold_in": unit <= number}, "truth") for cases in of_others],
-        ["time", "item"] if order == "time" else [_KEY],
-        seed,
-        no_truth="no test user has rows after those folded in; write a smaller fold_in, a larger share or an earlier at",
-        no_train=f"no other user has rows in it; write {how}",
-    )
+    parts = [label({**cases, "fold_in": unit <= number}, "truth") for cases in of_others]
+    return Rule("random", parts, ["time", "item"] if order == "time" else [_KEY], seed)
 
 
 def placed(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

@@ -24,6 +24,7 @@ _NAMES = "(second|minute|hour|day|week|month|quarter|year)s?"
 _LENGTH = re.compile(rf"(\s*\d+\s*([num]s|s|(?-i:m)|h|d|w|mo|q|y|{_NAMES})\s*)+", re.IGNORECASE)
 _PIECE = re.compile(r"(\d+)\s*([num]s|mo|[smhdwqy])")
 ALIGNED = ("day", "hour")
+"""The units whose whole ends a log may have, by their first letters those of Polars."""
 
 
 class Length(NamedTuple):
@@ -94,14 +95,6 @@ def in_zone(local: pl.Expr, zone: str | None) -> pl.Expr:
     return local.dt.replace_time_zone(zone, **how).fill_null(later)
 
 
-def aligned(point: pl.Expr, align: str | None) -> pl.Expr:
-    """Return the end of the whole day or hour that a point is in; without either the point."""
-    if align is None:
-        return point
-    whole = f"1{align[0]}"
-    return point.dt.truncate(whole).dt.offset_by(whole)
-
-
 def point_of(name: str, value: Any, dtype: pl.DataType) -> pl.Expr:
     """Return a point of time in a column's own dtype: of a date its first instant, without a zone in that of the column."""
     wrong = f"{name}={shown(value)}"
@@ -120,9 +113,9 @@ def point_of(name: str, value: Any, dtype: pl.DataType) -> pl.Expr:
         raise RecframeError(wrong + msg)
     if not isinstance(dtype, pl.Datetime):
         return pl.lit(at.date())
-    if at.tzinfo is None:
-        return in_zone(pl.lit(at, dtype=pl.Datetime(dtype.time_unit)), zone)
-    return pl.lit(at, dtype=pl.Datetime(dtype.time_unit, "UTC")).dt.convert_time_zone(zone)
+    written = "UTC" if at.tzinfo else None
+    point = pl.lit(at, dtype=pl.Datetime(dtype.time_unit, written))
+    return point.dt.convert_time_zone(zone) if written else in_zone(point, zone)
 
 
 def _moment(value: Any) -> datetime | None:
