@@ -80,8 +80,8 @@ def test_times_of_text_files_are_read() -> None:
     assert result.exit_code == 0, result.output
     truth = LOG.rec(time="at").split.by_time(last="7d").truth
     assert Path("there/truth.csv").read_text(encoding="utf-8") == truth.write_csv()
-    # of rows 0 to 45 four of seven users have 7 and three 6, of the others each has 2
-    assert re.search(r"^median_rows_train +7\nmedian_rows_truth +2$", result.stdout, re.MULTILINE)
+    # rows 0 to 45 are train, with all seven users
+    assert re.search(r"^rows_train +46\nusers_train +7$", result.stdout, re.MULTILINE)
 
 
 def test_a_time_in_another_form_is_named() -> None:

@@ -35,7 +35,7 @@ def test_baselines_are_their_definitions(rows, k, drop, seed):
     split = split_of(log_of(rows))
     labelled = split.labels.to_dicts()
     seen = "drop" if drop else "keep"
-    end = max(row[2] for row in rows) - LAST
+    end = max(row["t"] for row in labelled if row["part"] == "train")
 
     found = split.baselines(*NAMES, k=k, seen=seen, seed=seed, window=WINDOW)
 
@@ -147,7 +147,7 @@ def test_the_oracle_goes_by_relevance_and_drops_what_is_seen():
         (["populer"], {}, "baseline='populer': baseline takes .*'popular'"),
         (["popular"], {"k": 0}, "k=0: k takes a whole number from 1 up"),
         (["popular"], {"seen": "no"}, "seen='no': seen takes .*'drop'"),
-        (["recent"], {"window": "7d"}, "whole numbers, so write a length"),
+        (["recent"], {"window": "7d"}, "whole numbers, so write a number"),
     ],
 )
 def test_wrong_arguments_say_what_to_write(names, options, said):

@@ -23,34 +23,33 @@ def frame_of(rows: list[Any]) -> pl.DataFrame:
     return frame.with_row_index("n")
 
 
-def core_of(rows: list[Any], least: tuple[int, int], rounds: int) -> list[int]:
-    """The numbers of the rows that are left after some rounds."""
+def core_of(rows: list[Any], least: tuple[int, int]) -> list[int]:
+    """The numbers of the rows that are left when users and items of fewer are left out in turn."""
     left = [(n, row) for n, row in enumerate(rows) if None not in row]
-    for _ in range(rounds):
+    for _ in rows:
         for role in (0, 1):
             counts = Counter(row[role] for _, row in left)
             left = [(n, row) for n, row in left if counts[row[role]] >= least[role]]
     return [n for n, _ in left]
 
 
-@given(logs, st.integers(1, 4), st.integers(1, 4), st.one_of(st.none(), st.integers(1, 3)))
-def test_a_core_is_its_definition(rows, users, items, rounds):
+@given(logs, st.integers(1, 4), st.integers(1, 4))
+def test_a_core_is_its_definition(rows, users, items):
     log = frame_of(rows)
-    call = {"users": users, "items": items, "rounds": rounds, "after_split": True}
+    call = {"users": users, "items": items, "after_split": True}
 
     found = log.rec().core(**call)
 
-    expected = core_of(rows, (users, items), len(rows) + 1 if rounds is None else rounds)
-    assert found["n"].to_list() == expected
+    assert found["n"].to_list() == core_of(rows, (users, items))
     assert found.schema == log.schema
     assert_frame_equal(log.lazy().rec().core(**call).collect(), found)
 
 
-def test_rounds_stay_lazy_and_pandas_is_pandas():
+def test_a_core_is_native_and_of_pandas_is_pandas():
     log = frame_of([(row % 5, row % 7) for row in range(60)] + [(9, 9)])
     found = log.rec().core(after_split=True)
 
-    lazy = log.lazy().rec().core(rounds=2, after_split=True)
+    lazy = log.lazy().rec().core(after_split=True)
     pandas = log.to_pandas().rec().core(after_split=True)
 
     assert "python" not in lazy.explain().lower()
@@ -64,7 +63,7 @@ def test_a_whole_log_is_warned_of():
         frame_of([(1, 1)]).rec().core()
 
 
-@pytest.mark.parametrize("options", [{"users": 0}, {"items": "5"}, {"rounds": 0}])
+@pytest.mark.parametrize("options", [{"users": 0}, {"items": "5"}])
 def test_wrong_numbers_say_what_to_write(options):
     with pytest.raises(rf.RecframeError, match="takes a whole number from 1 up"):
         frame_of([(1, 1)]).rec().core(**options)

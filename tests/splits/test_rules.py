@@ -120,11 +120,9 @@ def test_new_users_are_their_definition(log, at, fold_in, order):
     labels_are(log_of(form, rows), "by_user", expected, **options)
 
 
-def test_a_share_that_did_not_come_out_is_told():
+def test_random_rows_of_a_log_with_times_are_warned_of():
     log = pl.DataFrame({"user": [1, 1, 1, 2, 2, 2], "item": [1, 2, 3] * 2, "day": range(6)})
 
-    with pytest.warns(rf.RecframeWarning, match=r"truth has 0.333 of the rows, .* asks for 0.2"):
-        log.rec().split.random(share=0.2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         log.rec().split.random(share=0.34)
@@ -174,8 +172,12 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("last_per_user", {"n": 0}, "n takes a whole number from 1 up"),
     ("last_per_user", {"folds": 0}, "folds takes a whole number from 1 up"),
     ("last_per_user", {"keep": -1}, "keep takes a whole number from 0 up"),
-    ("last_per_user", {"n": 3}, "a user needs 4 events, n and keep together"),
-    ("by_user", {"at": 0}, "no other user has rows in it; write a later at"),
+    (
+        "last_per_user",
+        {"n": 3},
+        "has no row of truth; write an earlier point, a larger share, or a smaller n",
+    ),
+    ("by_user", {"at": 0}, "no row in train: every row is in its truth or behind it"),
     ("by_user", {"at": 1, "folds": 2}, "takes one of at= and folds=, but found at= and folds="),
     ("by_user", {"folds": 2, "fold_in": 1.5}, "takes a number between 0 and 1"),
     ("by_user", {"folds": 2, "order": "item"}, "order takes 'time' or 'random'"),
@@ -200,7 +202,7 @@ def test_rules_say_what_a_log_lacks():
         log.rec().split.by_user(folds=2, order="time")
     with pytest.raises(rf.DataError, match="no whole number of 64 bits"):
         log.rec().split.random(n=1)
-    with pytest.raises(rf.ColumnError, match="column 'item' of the log is Binary"):
+    with pytest.raises(rf.ColumnError, match="the role 'item' is Binary"):
         log.with_columns(item=pl.lit(b"x")).rec().split.random(n=1)
 
 

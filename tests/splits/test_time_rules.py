@@ -199,7 +199,7 @@ def test_the_last_row_is_truth_and_the_one_a_length_before_is_not(dtype):
 
 
 WRONG: list[tuple[str, dict[str, Any], Any]] = [
-    ("the times are whole numbers, so write a length", {"last": "7d"}, pl.Int64),
+    ("the times are whole numbers, so write a number", {"last": "7d"}, pl.Int64),
     ("last=-1: write a length above 0", {"last": -1}, pl.Int64),
     ("the times are whole numbers, so write a number", {"at": "2024-03-01"}, pl.Int64),
     ("takes one of at=, last= and share=, but found none", {}, pl.Int64),
@@ -240,7 +240,7 @@ def test_a_lazy_log_without_train_fails_when_its_plan_runs():
     split = log.rec(time="t").split.by_time(last=2)
 
     with pytest.raises(
-        pl.exceptions.PolarsError, match="no row in train: no time is before its truth"
+        pl.exceptions.PolarsError, match="no row in train: every row is in its truth"
     ):
         split.train.collect()
 

@@ -17,7 +17,6 @@ from recframe.frames.options import Context
 from recframe.frames.roles import Side, listed
 from recframe.frames.rows.positions import by_item, with_places
 from recframe.splits.baselines import BASELINES, Asked
-from recframe.splits.hashing import check_ids
 from recframe.splits.labels import CHOICES, Labels
 from recframe.splits.log import FOLD
 from recframe.splits.times import length_of
@@ -41,8 +40,6 @@ def asked_of(
     one_of("seen", seen, (None, *CHOICES["seen"]))
     if window is not None:
         window = length_of("window", window, log.require_time("baselines"))
-    if "random" in names:
-        check_ids(log.schema, {"user": log.names["user"]})
     drops = labels.filters.seen if seen is None else seen
     return Asked(whole("k", k, 1), window, whole("seed", seed, 0), drops_seen=drops == "drop")
 

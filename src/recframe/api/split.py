@@ -228,15 +228,15 @@ class Split(Generic[F]):
         """Return what the split looks like: one row for each fold.
 
         Columns, those of times where a time is bound:
-            fold; train_from, train_to, truth_from, truth_to: the first and last times; gap: from train_to to truth_from.
+            fold; train_from, train_to, truth_from, truth_to: the first and last times.
             rows_train, users_train, items_train; rows_truth, users_truth, items_truth.
-            rows_fold_in, rows_gap, ...: the rows of each other part.
             share: rows of truth, of those of truth, train and fold_in.
             cold_users: the share of truth whose user is not in train or fold_in.
             cold_items: the share of truth whose item is not in train; such rows
                 no model that learns from train alone can recommend.
             seen: the share of truth whose pair is in train or fold_in.
-            median_rows_train, median_rows_truth: rows of a user there, of the users who have any.
+
+        The split's own text, `str(split)`, has the rows of every part.
 
         >>> import polars as pl, recframe
         >>> log = pl.DataFrame({"user": [1, 1, 2], "item": [10, 11, 10], "day": [1, 2, 3]})

@@ -127,7 +127,7 @@ def _users(labels: Labels, options: Mapping[str, Any]) -> NamedFrame:
         if more is not None:
             others = more.filter(pl.col(FOLD) == fold.number) if FOLD in keys else more
             users = pl.concat([users, others.select("user")]).unique()
-        return description.of_users(fold.histories, users)
+        return description.of_users(fold, users)
 
     found = labels.of(of_fold)
     found = (found if more is None else joined(found, more, keys)).rename({"user": options["user"]})

@@ -22,9 +22,8 @@ from recframe.errors import (
 )
 from recframe.frames.options import plain_number
 from recframe.splits import rules, times
-from recframe.splits.hashing import check_ids
 from recframe.splits.labels import CHOICES, Cold, Filters, Seen, Target, labelled
-from recframe.splits.log import PAIR, Log, core_of, log_of
+from recframe.splits.log import Log, core_of, log_of
 from recframe.splits.rules import FoldInOrder, Per, Rule
 from recframe.statistics import options
 
@@ -291,7 +290,6 @@ class Splits(Generic[F]):
             seed: another one draws other pairs.
             keep: the pairs of a user that are never truth, with per="user"; so a user of one pair is in train alone.
 
-        Warns where the truth of an eager frame has a share of the rows that is more than a tenth above or below the share.
         Raises a RecframeError for folds share > 1 and for ids without a key, and a DataError where train or truth has no row.
 
         >>> import polars as pl, recframe
@@ -306,7 +304,6 @@ class Splits(Generic[F]):
             raise CallError(msg)
         _only("random", share=share, n=n)
         log = self._log(common)
-        check_ids(log.schema, {role: log.names[role] for role in PAIR})
         n_folds = 1 if folds is None else options.whole("folds", folds, 1)
         number = 0 if n is None else options.whole("n", n, 1)
         part = None if number else _share("random", share, folds)
@@ -363,7 +360,6 @@ class Splits(Generic[F]):
         if by == "time" or at is not None:
             dtype = log.require_time("by_user")
             point = None if at is None else times.point_of("at", at, dtype)
-        check_ids(log.schema, {role: log.names[role] for role in PAIR})
         n_folds = 1 if folds is None else options.whole("folds", folds, 1)
         of_users = 1.0 if at is not None else _share("by_user", share, folds)
         number: float
@@ -464,15 +460,13 @@ class OfLogs(Generic[F]):
         users: int = 5,
         items: int = 5,
         *,
-        rounds: int | None = None,
         after_split: bool = False,
     ) -> F:
         """Return the rows of a log whose user has at least `users` rows and whose item has at least `items`.
 
-        A round leaves out users of fewer rows, then items of fewer of the rows that are left. Rounds go on until all that are
-        left have enough, the k-core; `rounds` says how many there are instead. Rows without a user or an item are left out, the
-        others keep their order and columns. The frame is of the kind of the log. A LazyFrame stays lazy with `rounds`; without,
-        its counts of (user, item) are collected at the call.
+        Users of fewer rows, then items of fewer of the rows that are left, are left out in turn until all that are left have
+        enough, the k-core. Rows without a user or an item are left out, the others keep their order and columns. The frame is
+        of the kind of the log; of a LazyFrame the counts of (user, item) are collected at the call.
 
         Of a whole log it warns, since it counts rows that are the future of a split: write `split.by_time(..., min_train=5)`,
         or after the split `split.train.rec().core(after_split=True)`, which does not warn; with several folds for each of
@@ -486,7 +480,6 @@ class OfLogs(Generic[F]):
         [1, 1, 2, 2]
         """
         least = {"user": options.whole("users", users, 1), "item": options.whole("items", items, 1)}
-        n_rounds = None if rounds is None else options.whole("rounds", rounds, 1)
         rec: Any = self
         log = log_of(rec._frame, rec._context)  # noqa: SLF001  the methods of this class are those of a Rec
         if not after_split:
@@ -494,5 +487,5 @@ class OfLogs(Generic[F]):
                 "core() of a whole log counts rows that a split puts into truth, so that train knows the future; write "
                 "split.by_time(..., min_train=5), or split.train.rec().core(after_split=True) after the split"
             )
-        result: F = log.kind.give_held(core_of(log, least, n_rounds), {})
+        result: F = log.kind.give_held(core_of(log, least), {})
         return result

@@ -6,37 +6,30 @@ import polars as pl
 
 from recframe.audit.split_rows import ENDS, KNOWN
 from recframe.frames.rows.joins import beside_one_another, joined
-from recframe.splits.labels import Fold, Labels, with_histories
+from recframe.splits.labels import Fold, Labels
 from recframe.splits.log import FOLD, PAIR
-from recframe.splits.rules import PARTS, Part, is_in, label
+from recframe.splits.rules import Part, is_in, label
 
 MAIN: tuple[Part, ...] = ("train", "truth")
 
 
 def described(labels: Labels) -> pl.LazyFrame:
-    """Return one row for each fold, with the times, rows, users and items of its parts, and shares of truth."""
+    """Return one row for each fold, with the times, rows, users and items of train and truth, and shares of truth."""
     facts = dict(ENDS) if "time" in labels.log.names else {}
-    if facts:
-        facts["gap"] = ENDS["truth_from"] - ENDS["train_to"]
-    medians = {}
-    for part in sorted(PARTS, key=lambda part: part not in MAIN):
-        facts[f"rows_{part}"] = is_in(part).sum().cast(pl.Int64)
-        for role in PAIR if part in MAIN else ():
-            ids = pl.col(role).filter(is_in(part))
-            facts[f"{role}s_{part}"] = ids.n_unique().cast(pl.Int64)
-            if role == "user":
-                medians[f"median_rows_{part}"] = ids.unique_counts().median()
+    for part in MAIN:
+        is_there = is_in(part)
+        facts[f"rows_{part}"] = is_there.sum().cast(pl.Int64)
+        for role in PAIR:
+            facts[f"{role}s_{part}"] = pl.col(role).filter(is_there).n_unique().cast(pl.Int64)
     facts["share"] = is_in("truth").sum() / is_in(*KNOWN, "truth").sum()
-    kinds = {
-        "cold_users": pl.col("user_kind") == "cold",
-        "cold_items": pl.col("item_kind") == "cold",
-        "seen": pl.col("pair_kind") == "repeat",
+    shares = {
+        "cold_users": (pl.col("user_kind") == "cold").mean(),
+        "cold_items": (pl.col("item_kind") == "cold").mean(),
+        "seen": (pl.col("pair_kind") == "repeat").mean(),
     }
-    shares = {name: is_so.mean() for name, is_so in kinds.items()}
 
     def of_fold(fold: Fold) -> pl.LazyFrame:
-        tables = [fold.rows.select(**facts), with_kinds(fold).select(**shares)]
-        return beside_one_another([*tables, fold.rows.select(**medians)])
+        return beside_one_another([fold.rows.select(**facts), with_kinds(fold).select(**shares)])
 
     return labels.of(of_fold).select(FOLD, pl.exclude(FOLD))
 
@@ -50,49 +43,35 @@ COLUMNS = ("user_history", "item_history", *KINDS)
 """The columns that `Split.truth` has beside those of the log."""
 FEW = 5
 """The rows from which a user is warm."""
-HEAD = (4, 5)
-"""The share of the rows of train that the items of its head make up, as a fraction."""
 _OF_USER, _OF_ITEM = pl.col("user_history"), pl.col("item_history")
 USER_KIND = label({"cold": _OF_USER == 0, "few": _OF_USER < FEW}, "warm", KINDS["user_kind"])
-ITEM_KIND = label(
-    {"cold": _OF_ITEM == 0, "head": pl.col("lowest") <= _OF_ITEM}, "tail", KINDS["item_kind"]
-)
 
 
 def with_kinds(fold: Fold) -> pl.LazyFrame:
     """Return the rows of truth with `COLUMNS`, in the order of the log."""
-    truth = with_histories(fold.in_parts("truth"), fold.by_rule)
-    truth = truth.join(_head(fold), how="cross", maintain_order="left")
+    truth = fold.with_histories(fold.in_parts("truth"))
     repeats = {"repeat": pl.col("pair_history") > 0}
     pair_kind = label(repeats, "discovery", KINDS["pair_kind"])
-    return fold.log.held(
-        truth.with_columns(user_kind=USER_KIND, item_kind=ITEM_KIND, pair_kind=pair_kind)
-    )
+    truth = truth.with_columns(user_kind=USER_KIND, pair_kind=pair_kind)
+    return fold.log.held(with_item_kinds(truth, item_kinds(fold)))
 
 
-def of_users(counts: pl.LazyFrame, users: pl.LazyFrame) -> pl.LazyFrame:
-    """Return users with `user_history`, their rows that a model may read (`n` of counts), and `user_kind`."""
-    rows = joined(users, counts.rename({"n": "user_history"}), ["user"])
-    rows = rows.with_columns(pl.col("user_history").fill_null(0))
+def of_users(fold: Fold, users: pl.LazyFrame) -> pl.LazyFrame:
+    """Return users with `user_history`, their rows that a model may read, and `user_kind`."""
+    rows = fold.with_histories(users, ["user_history"])
     return rows.with_columns(user_kind=USER_KIND)
 
 
-def _head(fold: Fold) -> pl.LazyFrame:
-    """Return one row with `lowest`, the rows from which an item is in the head.
-
-    Those of more rows make up less than 80 % of the rows; so items of as many rows are alike.
-    """
-    n, rows = pl.col("n"), pl.col("rows")
-    share, whole = HEAD
-    alike = fold.items.group_by("n").agg(rows=n.sum()).sort("n", descending=True)
-    in_head = (rows.cum_sum() - rows) * whole < rows.sum() * share
-    return alike.filter(in_head).select(lowest=n.min())
-
-
 def item_kinds(fold: Fold) -> pl.LazyFrame:
-    """Return the items of train with `item_kind`."""
-    items = fold.items.join(_head(fold), how="cross").rename({"n": "item_history"})
-    return items.select("item", item_kind=ITEM_KIND)
+    """Return the items of train with `item_kind`: head if those of more rows make up less than 80 % of the rows.
+
+    So items of as many rows are alike.
+    """
+    items = fold.histories["item_history"].sort("item_history", descending=True)
+    items = items.with_columns(above=_OF_ITEM.cum_sum() - _OF_ITEM)
+    above = pl.col("above").min().over("item_history")
+    is_head = above * 5 < _OF_ITEM.sum() * 4
+    return items.select("item", item_kind=label({"head": is_head}, "tail", KINDS["item_kind"]))
 
 
 def with_item_kinds(frame: pl.LazyFrame, kinds: pl.LazyFrame, *keys: str) -> pl.LazyFrame:

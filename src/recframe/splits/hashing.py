@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
 from recframe.errors import ColumnError, dtype_shown, fails_if
 from recframe.frames.collecting import ask
 
+KEYS = 1 << 64
+"""The number of keys that there are."""
 INCREMENT = 0x9E3779B97F4A7C15
 STEPS = ((1 << 30, 0xBF58476D1CE4E5B9), (1 << 27, 0x94D049BB133111EB), (1 << 31, 1))
 """The divisors of splitmix64, which shift, each with the factor behind it."""
@@ -30,18 +32,6 @@ def is_whole(dtype: pl.DataType) -> bool:
     return is_narrow or dtype in (pl.Date, pl.Datetime)
 
 
-def check_ids(schema: Mapping[str, pl.DataType], named: Mapping[str, str]) -> None:
-    """Reject columns, each with its name in messages, whose ids have no words."""
-    for inside, name in named.items():
-        dtype = schema[inside]
-        if not (is_whole(dtype) or dtype.is_float() or dtype in (*TEXT, pl.Boolean, pl.Null)):
-            msg = (
-                f"column {name!r} of the log is {dtype_shown(dtype)}, of which no key can be made: keys take whole numbers up "
-                "to 64 bits, text, categories, Booleans, dates and datetimes; cast the column to text"
-            )
-            raise ColumnError(msg)
-
-
 def hashed(
     rows: pl.LazyFrame,
     ids: Sequence[str],
@@ -58,9 +48,10 @@ def hashed(
     of its last 64 bytes. `at_hand` says that rows are in memory, so that fewer steps do where all text is short.
     """
     schema = rows.collect_schema()
-    nothing = pl.select(_word(0).alias(name)).lazy()
-    seeded = ask([mixed(nothing, name, _word(seed % (1 << 64)))])[0]
-    rows = rows.with_columns(_word(seeded[name].item()).alias(name))
+    key = (seed + INCREMENT) % KEYS
+    for divisor, factor in STEPS:
+        key = (key ^ key // divisor) * factor % KEYS
+    rows = rows.with_columns(_word(key).alias(name))
     for one in ids:
         if schema[one] not in TEXT:
             rows = mixed(rows, name, _word_of(one, schema[one]))
@@ -71,11 +62,11 @@ def hashed(
         padded = text.str.pad_end(text.str.len_bytes() + BLOCK, "\0").cast(pl.Binary)
         digits = padded if _HAS_SLICES else padded.bin.encode("hex")
         rows = mixed(rows.with_columns(digits.alias(_BYTES)), name, size.cast(pl.UInt64))
-        for place in range(0, min(longest, ENDS), BLOCK):
-            rows = mixed(rows, name, _block(pl.lit(place)), size > place)
-        for place in range(0, ENDS if longest > ENDS else 0, BLOCK):
-            start = pl.max_horizontal(size - ENDS, 0)
-            rows = mixed(rows, name, _block(start + place), size > ENDS)
+        for place in range(0, 2 * ENDS, BLOCK):
+            least = min(place, ENDS)
+            if longest > least:
+                start = pl.lit(place) if place < ENDS else size + (place - 2 * ENDS)
+                rows = mixed(rows, name, _block(start), size > least)
     return rows.select(*schema.names(), name)
 
 
@@ -105,20 +96,24 @@ def _block(place: pl.Expr) -> pl.Expr:
 
 
 def _word_of(name: str, dtype: pl.DataType) -> pl.Expr:
-    """Return the 64 bits of a number, or say in the plan that it has none."""
-    column = pl.col(name)
+    """Return the 64 bits of a number, or say that ids have none."""
+    column, remedy = pl.col(name), "cast the column to text"
     if dtype == pl.Datetime:
         column = column.dt.timestamp("ns")
     elif dtype.is_float():
         column = column.cast(pl.Float64).fill_nan(None)
         whole = column.cast(pl.Int64, strict=False)
-        msg = f"an id in the column of the role {name!r} is no whole number of 64 bits; cast the column to text"
+        msg = f"an id in the column of the role {name!r} is no whole number of 64 bits; {remedy}"
         # the highest Int64 is also what is nearest to 2^63, which has none
         has_none = whole.cast(pl.Float64).ne_missing(column) | (column == 2.0**63)
         column = whole + fails_if(has_none, msg)
-    return column.cast(pl.UInt64 if dtype == pl.UInt64 else pl.Int64).cast(
-        pl.UInt64, wrap_numerical=True
-    )
+    elif not (is_whole(dtype) or dtype in (pl.Boolean, pl.Null)):
+        msg = (
+            f"the column of the role {name!r} is {dtype_shown(dtype)}, of which no key can be made: keys take whole numbers up "
+            f"to 64 bits, text, categories, Booleans, dates and datetimes; {remedy}"
+        )
+        raise ColumnError(msg)
+    return column.to_physical().cast(pl.UInt64, wrap_numerical=True)
 
 
 def _word(value: int) -> pl.Expr:

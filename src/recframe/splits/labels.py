@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from recframe.audit.split_rows import KNOWN
-from recframe.errors import ColumnError, fails_if, warn, worded
+from recframe.errors import ColumnError, fails_if
 from recframe.frames.collecting import ask
 from recframe.frames.rows.joins import joined
 from recframe.frames.rows.positions import by_item
@@ -21,6 +21,10 @@ Target = Literal["all", "first", "last"]
 Cold = Literal["keep", "drop", "drop_users", "drop_items"]
 Seen = Literal["keep", "drop"]
 CHOICES = {"target": get_args(Target), "cold": get_args(Cold), "seen": get_args(Seen)}
+HISTORIES = {"user_history": ["user"], "item_history": ["item"], "pair_history": PAIR}
+"""Counts of the rows that a model may read, each with the ids that it is of."""
+NO_TRAIN = "every row is in its truth or behind it, or lacks what the rule reads; write a later point, or less truth"
+NO_TRUTH = "write an earlier point, a larger share, or a smaller n, keep or fold_in"
 
 
 @dataclass(frozen=True)
@@ -33,21 +37,15 @@ class Filters:
     min_train: int = 0
     min_relevance: float | None = None
 
-    def judged(self, log: Log, rows: pl.LazyFrame) -> pl.LazyFrame | None:
-        """Return the rows of truth with the part that is left of it: the first reason that holds; None without filters.
-
-        Reasons are looked for among the rows of truth alone, which are few.
-        """
-        if self == Filters():
-            return None
+    def cases(self, schema: pl.Schema) -> Mapping[Part, pl.Expr]:
+        """Return the parts that rows of truth may get, each with its reason: an expression over such rows and `HISTORIES`."""
         cases: dict[Part, pl.Expr] = {}
         if self.target != "all":
-            end = pl.Expr.first if self.target == "first" else pl.Expr.last
-            order = ["time", *by_item(log.schema)]
-            cases["not_target"] = pl.any_horizontal(
-                pl.col(name).ne_missing(end(pl.col(name).sort_by(order)).over("user"))
-                for name in ("time", "item")
-            )
+            # events without a time are ahead of those with it
+            order = [pl.col("time").is_not_null().alias("has time"), "time", *by_item(schema)]
+            event = pl.struct(order).rank("dense")
+            end = event.min() if self.target == "first" else event.max()
+            cases["not_target"] = (event != end).over("user")
         if self.min_relevance is not None:
             is_relevant = pl.col("relevance") >= self.min_relevance
             cases["not_relevant"] = ~is_relevant.fill_null(value=False)
@@ -57,36 +55,7 @@ class Filters:
             cases["cold_user"] = pl.col("user_history") < least
         if self.cold in {"drop", "drop_items"}:
             cases["cold_item"] = pl.col("item_history") == 0
-        truth = log.held(rows.filter(is_in("truth")))
-        read = {name for case in cases.values() for name in case.meta.root_names()}
-        histories = with_histories(truth, rows, [name for name in HISTORIES if name in read])
-        names = rows.drop("part").collect_schema()
-        return log.held(histories.select(*names, part=label(cases, "truth")))
-
-
-HISTORIES: Mapping[str, tuple[Sequence[str], Sequence[Part]]] = {
-    "user_history": (["user"], KNOWN),
-    "item_history": (["item"], ["train"]),
-    "pair_history": (PAIR, KNOWN),
-}
-"""Counts of rows that a model may read, each with the ids and parts that it is of."""
-
-
-def with_histories(
-    truth: pl.LazyFrame, rows: pl.LazyFrame, names: Sequence[str] = tuple(HISTORIES)
-) -> pl.LazyFrame:
-    """Return rows of truth, in their order, with their histories among rows with parts."""
-    found = truth
-    for name in names:
-        ids, parts = HISTORIES[name]
-        known = rows.filter(is_in(*parts)).select(ids).join(truth, on=ids, how="semi")
-        counts = known.group_by(ids).agg(pl.len().cast(pl.Int64).alias(name))
-        found = joined(found, counts, ids, in_order=True)
-    return found.with_columns(pl.col(name).fill_null(0) for name in names)
-
-
-NEAR = 0.1
-"""By so much of itself the share of truth may differ from the one that is written, without a warning."""
+        return cases
 
 
 @dataclass(frozen=True)
@@ -98,22 +67,33 @@ class Fold:
     number: int
     by_rule: pl.LazyFrame
     """The columns of `Log.rows`, and `part` by the rule alone."""
-    judged: pl.LazyFrame | None
-    """The rows of truth by the rule, with the part that filters leave; None without filters."""
+    cases: Mapping[Part, pl.Expr]
+    """The parts that filters give to rows of truth."""
+
+    @cached_property
+    def targets(self) -> pl.LazyFrame:
+        """The rows of truth by the rule alone."""
+        return self.log.held(self.by_rule.filter(is_in("truth")))
+
+    @cached_property
+    def judged(self) -> pl.LazyFrame:
+        """The rows of truth by the rule, with the part that filters leave: the first reason that holds."""
+        read = {name for case in self.cases.values() for name in case.meta.root_names()}
+        names = [name for name in HISTORIES if name in read]
+        rows = self.with_histories(self.targets, names)
+        return self.log.held(rows.with_columns(part=label(self.cases, "truth")).drop(names))
 
     @cached_property
     def rows(self) -> pl.LazyFrame:
         """The columns of `Log.rows`, and `part`, in the order of the log."""
-        if self.judged is None:
+        if not self.cases:
             return self.by_rule
-        names = self.by_rule.drop("part").collect_schema()
-        rows = joined(self.by_rule, self.judged.select(ROW, left="part"), [ROW], in_order=True)
-        return self.log.held(rows.select(*names, part=pl.coalesce("left", "part")))
+        return self.log.held(self.by_rule.update(self.judged.select(ROW, "part"), on=ROW))
 
     def in_parts(self, *parts: Part) -> pl.LazyFrame:
         """Return the rows of truth, or of train and fold_in, of which filters change none."""
-        judged = self.judged if parts == ("truth",) else None
-        return (self.by_rule if judged is None else judged).filter(is_in(*parts))
+        is_judged = self.cases and parts == ("truth",)
+        return (self.judged if is_judged else self.by_rule).filter(is_in(*parts))
 
     @property
     def known(self) -> pl.LazyFrame:
@@ -122,19 +102,31 @@ class Fold:
 
     @cached_property
     def users(self) -> pl.LazyFrame:
-        """The users of truth, ascending: each `user` and their number, `u`."""
-        users = self.in_parts("truth").select("user").unique().sort("user").with_row_index("u")
-        return self.log.held(users.with_columns(pl.col("u").cast(pl.UInt32)))
+        """The users of truth, ascending."""
+        return self.log.held(self.in_parts("truth").select("user").unique().sort("user"))
 
     @cached_property
-    def histories(self) -> pl.LazyFrame:
-        """The users that a model knows, with their number of known rows, `n`."""
-        return self.log.held(self.known.group_by("user").agg(n=pl.len().cast(pl.Int64)))
+    def histories(self) -> Mapping[str, pl.LazyFrame]:
+        """The rows that a model may read, counted by user, by item, and by those pairs that truth has."""
+        rows = {
+            "user_history": self.known,
+            "item_history": self.in_parts("train"),
+            # all pairs would take four times as long
+            "pair_history": self.known.join(self.targets, on=PAIR, how="semi"),
+        }
+        n_rows = pl.len().cast(pl.Int64)
+        return {
+            name: self.log.held(rows[name].group_by(ids).agg(n_rows.alias(name)))
+            for name, ids in HISTORIES.items()
+        }
 
-    @cached_property
-    def items(self) -> pl.LazyFrame:
-        """The items of train, with their number of rows in it, `n`."""
-        return self.log.held(self.in_parts("train").group_by("item").agg(n=pl.len().cast(pl.Int64)))
+    def with_histories(
+        self, truth: pl.LazyFrame, names: Sequence[str] = tuple(HISTORIES)
+    ) -> pl.LazyFrame:
+        """Return rows of truth, in their order, with their histories."""
+        for name in names:
+            truth = joined(truth, self.histories[name], HISTORIES[name], in_order=True)
+        return truth.with_columns(pl.col(name).fill_null(0) for name in names)
 
 
 @dataclass(frozen=True)
@@ -166,13 +158,13 @@ class Labels:
 
     def given(self, rows: pl.LazyFrame, beside: Mapping[str, str]) -> Any:
         """Return rows as a frame of the log's kind: the log's own columns, and others by their names inside the plan."""
-        if taken := [name for name in beside.values() if name in self.log.kind.columns]:
-            name = taken[0]
-            msg = f"the log has a column {name!r}, which is the name of one that the split adds; rename it first"
-            raise ColumnError(msg)
+        for name in beside.values():
+            if name in self.log.kind.columns:
+                msg = f"the log has a column {name!r}, which is the name of one that the split adds; rename it first"
+                raise ColumnError(msg)
         if self.log.is_lazy:
             rows = rows.join(self.check, how="cross", maintain_order="left")
-            rows = rows.filter(pl.col("check") == 0).drop("check")
+            rows = rows.filter(pl.col("check") == 0)
         return self.log.kind.give_held(rows, beside)
 
 
@@ -185,60 +177,40 @@ def labelled(log: Log, rule: Rule, filters: Filters) -> Labels:
     NOTE: labels are made once, but for those of each row alone without filters: each branch makes these again, so that files
     are read in a stream.
     """
-    if log.is_lazy and rule.streams and filters == Filters():
-        by_rule = _by_rule(log, rule, log.rows, held=False)
-        again = _by_rule(log, rule, log.roles, held=False)
+    cases = filters.cases(log.schema)
+    if log.is_lazy and not rule.order and not cases:
+        rows, again = _by_rule(log, rule, log.rows), _by_rule(log, rule, log.roles)
     else:
-        by_rule = again = _by_rule(log, rule, log.rows.with_row_index(ROW), held=True)
-    is_truth = is_in("truth")
-    share = is_truth.sum() / (~is_in("null")).sum()
-    facts = pl.concat(
-        rows.select(train=is_in("train").any(), truth=is_truth.any(), share=share) for rows in again
-    )
-    facts = log.held(facts.with_row_index(FOLD))
-    if rule.share is not None and not log.is_lazy:
-        _warn_of_share(rule, ask([facts.select(pl.col("share").mean())])[0].item())
+        rows = again = log.held(_by_rule(log, rule, log.rows.with_row_index(ROW)))
+    parts = [f"part {number}" for number, _ in enumerate(rule.parts)]
     folds = [
-        Fold(log, rule, number, rows, filters.judged(log, rows))
-        for number, rows in enumerate(by_rule)
+        Fold(log, rule, number, rows.select(pl.exclude(parts), part=part), cases)
+        for number, part in enumerate(parts)
     ]
-    return Labels(log, rule, filters, folds, log.held(_check(rule, facts)))
+    return Labels(log, rule, filters, folds, log.held(_check(rule, again.select(parts))))
 
 
-def _by_rule(log: Log, rule: Rule, rows: pl.LazyFrame, *, held: bool) -> list[pl.LazyFrame]:
-    """Return rows with their parts by the rule alone, fold by fold; with `held` they are made once."""
+def _by_rule(log: Log, rule: Rule, rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Return rows with their parts by the rule alone: a column for each fold."""
     names = rows.collect_schema().names()
     rows = rule.added(log, rows)
-    rows = log.held(rows) if held else rows
     if rule.borders is not None and log.is_lazy:
         rows = rows.join(rule.borders, how="cross", maintain_order="left")
     elif rule.borders is not None:
-        points = ask([rule.borders])[0]
-        rows = rows.with_columns(
-            pl.lit(point.to_physical().item()).cast(point.dtype).alias(point.name)
-            for point in points
-        )
+        rows = rows.with_columns(pl.lit(point).first() for point in ask([rule.borders])[0])
     null = label({}, "null")
-    parts = [pl.when(IS_WHOLE).then(part).otherwise(null) for part in rule.parts]
-    folds = [rows.select(*names, part=part) for part in parts]
-    return [log.held(fold) for fold in folds] if held else folds
+    parts = {
+        f"part {number}": pl.when(IS_WHOLE).then(part).otherwise(null)
+        for number, part in enumerate(rule.parts)
+    }
+    return rows.select(*names, **parts)
 
 
-def _check(rule: Rule, facts: pl.LazyFrame) -> pl.LazyFrame:
+def _check(rule: Rule, parts: pl.LazyFrame) -> pl.LazyFrame:
     """Return one row that fails where a fold has no row in train, or none has truth."""
-    no_train = f"the split {rule.words} has no row in train: {rule.no_train}"
-    of_fold = pl.lit(no_train)
-    if len(rule.parts) > 1:
-        of_fold = worded("fold ", pl.col(FOLD), f" of {no_train}")
-    no_truth = f"the split {rule.words} has no row of truth; {rule.no_truth}"
-    has_none = fails_if(~pl.col("train"), of_fold) + fails_if(~pl.col("truth").any(), no_truth)
-    return facts.select(check=has_none).sum()
-
-
-def _warn_of_share(rule: Rule, share: float) -> None:
-    """Warn where the folds' truth has clearly more or less of the rows than the share that was written."""
-    if rule.share is not None and abs(share - rule.share) > NEAR * rule.share:
-        warn(
-            f"truth has {share:.3g} of the rows, where the split {rule.words} asks for {rule.share:.3g}: shares of few pairs "
-            "are rounded, rows repeat, or keep= holds some back; see s.describe()"
-        )
+    no_train = f"in the split {rule.words} a fold has no row in train: {NO_TRAIN}"
+    no_truth = f"the split {rule.words} has no row of truth; {NO_TRUTH}"
+    train, truth = ((pl.all() == part).any() for part in ("train", "truth"))
+    facts = parts.select(train=pl.all_horizontal(train), truth=pl.any_horizontal(truth))
+    has_none = fails_if(~pl.col("train"), no_train) + fails_if(~pl.col("truth"), no_truth)
+    return facts.select(check=has_none)

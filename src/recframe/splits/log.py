@@ -84,30 +84,16 @@ def log_of(frame: Any, context: Context, *, min_relevance: float | None = None) 
     return Log(side.kind, names, rows, side.kind.take(names, names, numbers).lazy(), context)
 
 
-def core_of(log: Log, least: Mapping[str, int], rounds: int | None) -> pl.LazyFrame:
-    """Return the rows of a log whose users and items have enough rows, in their order.
+def core_of(log: Log, least: Mapping[str, int]) -> pl.LazyFrame:
+    """Return the rows of a log whose users and items have at least `least` of the rows that are left, in their order.
 
-    A round leaves out users, then items, that have less than `least` of the rows that are left; without a number of rounds
-    they go on until none is left out, on counts of pairs, which are collected once.
+    Users, then items, of fewer are left out in turn, on counts of pairs, which are collected once.
     """
-    pairs = log.roles.select(PAIR).drop_nulls().group_by(PAIR).agg(n=pl.len())
-    if rounds is None:
-        counted, size = stream(pairs), -1
-        while len(counted) != size:
-            size, counted = len(counted), stream(_round(counted.lazy(), least))
-        pairs = counted.lazy()
-    else:
-        for _ in range(rounds):
-            pairs = _round(pairs, least)
+    pairs, size = stream(log.roles.select(PAIR).drop_nulls().group_by(PAIR).agg(n=pl.len())), -1
+    while len(pairs) != size:
+        size = len(pairs)
+        for role in PAIR:
+            pairs = pairs.filter(pl.col("n").sum().over(role) >= least[role])
     # a pair is left where its user and its item are
-    left = pairs.select(*PAIR, pl.lit(value=True).alias(IS_LEFT))
+    left = pairs.lazy().select(*PAIR, pl.lit(value=True).alias(IS_LEFT))
     return joined(log.rows, left, PAIR, in_order=True).filter(IS_LEFT)
-
-
-def _round(pairs: pl.LazyFrame, least: Mapping[str, int]) -> pl.LazyFrame:
-    """Return the pairs without users, then without items, of too few rows."""
-    for role in PAIR:
-        counts = pairs.group_by(role).agg(pl.col("n").sum())
-        kept = counts.filter(pl.col("n") >= least[role]).select(role)
-        pairs = pairs.join(kept, on=role, how="semi")
-    return pairs

@@ -9,9 +9,9 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from recframe.audit.split_rows import Order
-from recframe.splits.hashing import TEXT, hashed, is_whole
+from recframe.splits.hashing import KEYS, TEXT, hashed, is_whole
 from recframe.splits.log import PAIR, Log
-from recframe.splits.times import Length, aligned, before
+from recframe.splits.times import Length, before
 
 Part = Literal[
     "train",
@@ -27,20 +27,19 @@ Part = Literal[
     "cold_item",
     "null",
 ]
-PARTS: tuple[Part, ...] = get_args(Part)
-OF_LOG = pl.Enum(list(PARTS))
+OF_LOG = pl.Enum(get_args(Part))
 Per = Literal["user", "log"]
 FoldInOrder = Literal["time", "random"]
-KEYS = 1 << 64
-"""The number of keys that there are."""
 DIGITS = 9
 """Decimals that shares of counts are rounded to: 100 times 0.29 is 28.999999999999996."""
-PLACE, UNITS = "place in the user's order", "units of the user"
-"""Columns with the place of a row's unit among those of its user, from 0, and with their number."""
 _KEY, _KEY_OF_USER = "key of the pair", "key of the user"
+IDS = {_KEY: PAIR, _KEY_OF_USER: ["user"]}
+"""The columns of keys, each with the ids that it is of."""
+UNIT, UNITS = "place of the unit", "units of the user"
+"""Columns with the place of a row's unit among those of its user, from 1, and with their number."""
 _USER, _ORDER = "user whose rows count", "order of the user's rows"
 IS_WHOLE = "row has what the rule reads"
-time, place, units = pl.col("time"), pl.col(PLACE), pl.col(UNITS)
+time, unit, units = pl.col("time"), pl.col(UNIT), pl.col(UNITS)
 
 
 @dataclass(frozen=True)
@@ -49,36 +48,26 @@ class Rule:
 
     parted_by: Order
     """The order by which train and truth are parted: the time line, each user's own rows, or chance."""
-    reads: Sequence[str]
-    """The roles without which a row is in no part, and counts for nobody."""
     parts: Sequence[pl.Expr]
-    """The part of any other row, fold by fold."""
-    keys: Sequence[tuple[str, Sequence[str]]] = ()
-    """Columns of keys, each with the ids that it is of."""
-    seed: int = 0
+    """The part of a row that has what the rule reads, fold by fold."""
     order: Sequence[str] = ()
     """The columns that order a user's rows, where `parts` read their places."""
+    seed: int = 0
     borders: pl.LazyFrame | None = None
-    """One row of points of time that `parts` read: `end 0`, `start 0` of the truth, ..."""
-    inclusive: bool = False
-    """Whether a border is the last instant before it, and not the first one behind it."""
+    """One row of points of time that `parts` read."""
     horizon: Length | None = None
-    share: float | None = None
     words: str = ""
-    no_truth: str = "write another point or share"
-    no_train: str = "every row is truth, or lacks a user or an item"
-
-    @property
-    def streams(self) -> bool:
-        """Whether parts are of each row alone, so that a file is read in a stream."""
-        return not self.order
 
     def added(self, log: Log, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows with `IS_WHOLE` and the keys and places that `parts` read."""
-        is_whole = pl.all_horizontal(pl.col(name).is_not_null() for name in self.reads)
-        rows = rows.with_columns(is_whole.alias(IS_WHOLE))
-        for name, ids in self.keys:
-            rows = hashed(rows, ids, name, seed=self.seed, at_hand=not log.is_lazy)
+        """Return rows with `IS_WHOLE`, and the keys and places that `parts` read."""
+        reads = {*PAIR, *self.order}.union(*(part.meta.root_names() for part in self.parts))
+        has_all = pl.all_horizontal(
+            pl.col(role).is_not_null() for role in log.names if role in reads
+        )
+        rows = rows.with_columns(has_all.alias(IS_WHOLE))
+        for name, ids in IDS.items():
+            if name in reads:
+                rows = hashed(rows, ids, name, seed=self.seed, at_hand=not log.is_lazy)
         return placed(rows, self.order) if self.order else rows
 
 
@@ -95,28 +84,10 @@ def label(cases: Mapping[Any, pl.Expr], otherwise: Any, dtype: pl.Enum = OF_LOG)
     return found
 
 
-POINTS = {"end": "later", "start": "truth", "train end": "gap", "first": "train"}
-"""The borders of a fold, the last first, each with the part of the rows from it on."""
-
-
-def by_borders(borders: pl.LazyFrame, folds: int = 1, **options: Any) -> Rule:
-    """Return the parts of rows between the borders that folds have."""
-    names = borders.collect_schema().names()
-    is_after = pl.Expr.gt if options.get("inclusive") else pl.Expr.ge
-    parts = []
-    for fold in range(folds):
-        there = {f"{point} {fold}": part for point, part in POINTS.items()}
-        cases = {there[name]: is_after(time, pl.col(name)) for name in there if name in names}
-        parts.append(label(cases, "earlier" if "train" in cases else "train"))
-    no_train = "no time is before its truth; write a later point, a shorter truth or fewer folds"
-    options |= {"borders": borders, "no_train": no_train}
-    return Rule("line", [*PAIR, "time"], parts, **options)
-
-
 def by_point(at: pl.Expr, until: pl.Expr | None = None) -> Rule:
     """Return train before a point of time, and truth from it on, up to a second one."""
-    ends = [] if until is None else [until.alias("end 0")]
-    return by_borders(pl.select(at.alias("start 0"), *ends).lazy())
+    ends = {} if until is None else {"later": time >= until}
+    return Rule("line", [label({**ends, "truth": time >= at}, "train")])
 
 
 def by_share(log: Log, share: float) -> Rule:
@@ -124,12 +95,15 @@ def by_share(log: Log, share: float) -> Rule:
     times = log.roles.select("time").drop_nulls().sort("time")
     # rounded, since 10 times 1 - 0.7 is 3.0000000000000004
     row = ((1 - share) * pl.len()).round(DIGITS).floor().cast(pl.Int64)
-    return by_borders(times.select(time.gather(row).first().alias("start 0")))
+    borders = times.select(start=time.gather(row).first())
+    return Rule("line", [label({"truth": time >= pl.col("start")}, "train")], borders=borders)
 
 
-def rolling(
-    log: Log, folds: int, lengths: Mapping[str, Length | None], align: str | None = None
-) -> Rule:
+LENGTHS = {"truth": "horizon", "gap": "gap", "train": "window"}
+"""The parts ahead of a fold's end, the last first, each with its length."""
+
+
+def rolling(log: Log, folds: int, lengths: Mapping[str, Length], align: str | None = None) -> Rule:
     """Return windows of truth that step back from the end of the log, each with the train before it.
 
     `lengths` are horizon, step, gap and window: that of the truth, that from one end to the next, those of gap and train.
@@ -137,21 +111,27 @@ def rolling(
     NOTE: borders are stepped one by one, so that a fold's start is the next one's end where months differ; each step is a
     `with_columns` of its own, since an expression of an expression is written out twice by each.
     """
-    dtype, step = log.schema["time"], lengths.get("step")
-    steps = {"start": "horizon", "train end": "gap", "first": "window"}
-    borders = log.roles.select(aligned(time.max(), align).alias(f"end {folds - 1}"))
+    horizon, dtype = lengths["horizon"], log.schema["time"]
+    # without `align` the end is the log's last time, whose row is in the truth
+    end, is_after = time.max(), pl.Expr.gt
+    if align is not None:
+        whole = f"1{align[0]}"
+        end, is_after = end.dt.truncate(whole).dt.offset_by(whole), pl.Expr.ge
+    borders = log.roles.select(end.alias(f"end {folds - 1}"))
+    parts = list[pl.Expr]()
     for fold in reversed(range(folds)):
-        last = f"end {fold}"
-        for point, name in steps.items():
-            if lengths.get(name) is not None:
-                border = before(pl.col(last), lengths[name], dtype)
-                last = f"{point} {fold}"
-                borders = borders.with_columns(border.alias(last))
-        if fold:
-            of = f"start {fold}" if step is None else f"end {fold}"
-            border = before(pl.col(of), step, dtype)
-            borders = borders.with_columns(border.alias(f"end {fold - 1}"))
-    return by_borders(borders, folds, inclusive=align is None, horizon=lengths["horizon"])
+        border = f"end {fold}"
+        cases = {"later": is_after(time, pl.col(border))}
+        earlier = before(pl.col(border), lengths.get("step", horizon), dtype)
+        borders = borders.with_columns(earlier.alias(f"end {fold - 1}"))
+        for part, name in LENGTHS.items():
+            if name in lengths:
+                earlier = before(pl.col(border), lengths[name], dtype)
+                border = f"{part} {fold}"
+                borders = borders.with_columns(earlier.alias(border))
+                cases[part] = is_after(time, pl.col(border))
+        parts.insert(0, label(cases, "earlier" if "train" in cases else "train"))
+    return Rule("line", parts, borders=borders, horizon=horizon)
 
 
 def last_per_user(n: int, folds: int, keep: int) -> Rule:
@@ -159,46 +139,37 @@ def last_per_user(n: int, folds: int, keep: int) -> Rule:
 
     A user has a block who has n events for it and for each that follows, and `keep` before them.
     """
-    block = (units - 1 - place) // n
+    block = (units - unit) // n
     block = pl.when(units >= (block + 1) * n + keep).then(block)
     blocks = reversed(range(folds))
-    return Rule(
-        "user",
-        [*PAIR, "time"],
-        [label({"truth": block == own, "later": block < own}, "train") for own in blocks],
-        order=["time", "item"],
-        no_truth=f"a user needs {n + keep} events, n and keep together; write a smaller n",
-    )
+    parts = [label({"truth": block == own, "later": block < own}, "train") for own in blocks]
+    return Rule("user", parts, ["time", "item"])
+
+
+def _fold_of(key: str, share: float, folds: int) -> pl.Expr:
+    """Return the fold in whose range a key is: share of all keys, and of the last one the rest where folds share all."""
+    fold = (pl.col(key) // pl.lit(int(share * KEYS), dtype=pl.UInt64)).cast(pl.Float64)
+    return fold.clip(upper_bound=folds - 1) if round(share * folds, DIGITS) == 1 else fold
+
+
+def _by_fold(fold: pl.Expr, folds: int) -> list[pl.Expr]:
+    """Return train, and truth where a row is of the fold."""
+    return [label({"truth": fold == own}, "train") for own in range(folds)]
 
 
 def random_of_log(share: float, folds: int, seed: int) -> Rule:
     """Return pairs by ranges of their keys."""
-    return Rule(
-        "random",
-        PAIR,
-        [label({"truth": _in_range(_KEY, fold, share, folds)}, "train") for fold in range(folds)],
-        [(_KEY, PAIR)],
-        seed,
-        share=share,
-        no_truth="write a larger share, or another seed",
-    )
+    return Rule("random", _by_fold(_fold_of(_KEY, share, folds), folds), seed=seed)
 
 
 def random_of_users(share: float | None, n: int, folds: int, seed: int, keep: int) -> Rule:
     """Return places of each user's pairs in the order of their keys: a share of them, rounded, halves up; or n."""
-    parts = []
-    for fold in range(folds):
-        first, end = (
-            pl.lit(edge * n)
-            if share is None
-            else ((units * (edge * share)).round(DIGITS) + 0.5).floor()
-            for edge in (fold, fold + 1)
-        )
-        is_truth = (place >= first) & (place < pl.min_horizontal(end, units - keep))
-        parts.append(label({"truth": is_truth}, "train"))
-    enough = f"a user needs more than keep={keep} items, and a share of them that rounds to 1"
-    no_truth = f"{enough}; write a larger share, or n=1"
-    return Rule("random", PAIR, parts, [(_KEY, PAIR)], seed, [_KEY], share=share, no_truth=no_truth)
+    ends = [
+        pl.lit(end * n) if share is None else ((units * (end * share)).round(DIGITS) + 0.5).floor()
+        for end in range(1, folds + 1)
+    ]
+    fold = pl.when(unit <= units - keep).then(pl.sum_horizontal(unit > end for end in ends))
+    return Rule("random", _by_fold(fold, folds), [_KEY], seed)
 
 
 def by_user(
@@ -210,25 +181,17 @@ def by_user(
     seed: int,
 ) -> Rule:
     """Return test users by their keys, or new ones from a point on: the first units are fold_in, the rest truth."""
-    exact = (units * fold_in).round(DIGITS).floor().cast(pl.Int64)
-    n_fold_in = pl.max_horizontal(exact, 1) if fold_in < 1 else pl.lit(int(fold_in))
-    keys, how = [(_KEY_OF_USER, ["user"])], "a smaller share or more folds"
-    of_others = [{"train": ~_in_range(_KEY_OF_USER, fold, share, folds)} for fold in range(folds)]
-    if at is not None:
-        keys, how = [], "a later at"
+    number: Any = fold_in
+    if fold_in < 1:
+        number = pl.max_horizontal((units * fold_in).round(DIGITS).floor().cast(pl.Int64), 1)
+    if at is None:
+        fold = _fold_of(_KEY_OF_USER, share, folds)
+        of_others = [{"train": fold != own} for own in range(folds)]
+    else:
         is_old = pl.when(IS_WHOLE).then("time").min().over("user") < at
         of_others = [{"later": is_old & (time >= at), "train": is_old}]
-    by_time = order == "time"
-    return Rule(
-        "random",
-        PAIR if at is None and not by_time else [*PAIR, "time"],
-        [label({**cases, "fold_in": place < n_fold_in}, "truth") for cases in of_others],
-        keys if by_time else [*keys, (_KEY, PAIR)],
-        seed,
-        ["time", "item"] if by_time else [_KEY],
-        no_truth="no test user has rows after those folded in; write a smaller fold_in, a larger share or an earlier at",
-        no_train=f"no other user has rows in it; write {how}",
-    )
+    parts = [label({**cases, "fold_in": unit <= number}, "truth") for cases in of_others]
+    return Rule("random", parts, ["time", "item"] if order == "time" else [_KEY], seed)
 
 
 def placed(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
@@ -237,26 +200,18 @@ def placed(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     Rows of a user with the same keys are one unit; where texts may have the same key, the item parts them.
     """
     schema = rows.collect_schema()
-    # a number is grouped faster than a text
-    user = pl.col("user").cast(pl.Categorical) if schema["user"] == pl.String else pl.col("user")
-    user = pl.when(IS_WHOLE).then(user.to_physical())
     keys = [*keys, "item"] if keys == [_KEY] and schema["item"] in TEXT else keys
     # categories are text, so that their codes decide nothing
     columns = [pl.col(key).cast(pl.String) if schema[key] in TEXT else pl.col(key) for key in keys]
-    order = columns[0] if keys == [_KEY] else pl.struct(columns)
-    if _KEY not in keys and all(is_whole(schema[key]) for key in keys):
+    order = pl.struct(columns)
+    if all(is_whole(schema[key]) for key in keys):
         # one number is sorted in half of the time
-        high, low = (column.to_physical().cast(pl.Int128) for column in columns)
-        order = high * pl.lit(KEYS, dtype=pl.Int128) + low
+        order, *lower = (column.to_physical() for column in columns)
+        for column in lower:
+            order = order.cast(pl.Int128) * pl.lit(KEYS, dtype=pl.Int128) + column.cast(pl.Int128)
+    user = pl.when(IS_WHOLE).then("user")
+    if schema["user"] == pl.String:
+        user = user.cast(pl.Categorical).to_physical()  # a number is grouped faster
     rows = rows.with_columns(user.alias(_USER), order.alias(_ORDER))
-    of_row = pl.col(_ORDER).rank("dense").over(_USER).cast(pl.Int64)
-    rows = rows.with_columns(of_row.alias(UNITS))
-    return rows.with_columns((units - 1).alias(PLACE), units.max().over(_USER))
-
-
-def _in_range(name: str, fold: int, share: float, folds: int) -> pl.Expr:
-    """Whether a key is in a fold's range: share of all keys, of which the last fold has the rest where folds share all."""
-    width, key = int(share * KEYS), pl.col(name)
-    is_from = key >= pl.lit(fold * width, dtype=pl.UInt64)
-    has_rest = fold == folds - 1 and round(share * folds, DIGITS) == 1
-    return is_from if has_rest else is_from & (key < pl.lit((fold + 1) * width, dtype=pl.UInt64))
+    rows = rows.with_columns(pl.col(_ORDER).rank("dense").over(_USER).cast(pl.Int64).alias(UNIT))
+    return rows.with_columns(unit.max().over(_USER).alias(UNITS))
