@@ -20,7 +20,7 @@ ENDINGS = (".html", ".htm")
 WIDTHS = {"wide": 620, "narrow": 360}
 """Widths of each chart, in pixels; a style shows the one that fits."""
 LONGEST = 2000
-"""Longest text of a page, in characters."""
+"""Longest alternative text, in characters."""
 HEIGHT = 720
 """Height of a page's frame in a notebook, in pixels."""
 NOT_SEEN = re.compile(
@@ -59,12 +59,12 @@ class Findings(NamedTuple):
 
 
 class Section(NamedTuple):
-    """Part of a page: HTML id, heading, first sentence and parts."""
+    """Part of a page: HTML id, heading, parts and first sentence."""
 
     name: str
     title: str
-    lead: str
     parts: Sequence[Any] = ()
+    lead: str = ""
 
 
 @dataclass(frozen=True)
@@ -145,11 +145,6 @@ def check_ending(path: str) -> None:
         raise RecframeError(msg)
 
 
-def _cut(value: Any) -> Any:
-    """Return a text no longer than anybody reads."""
-    return value[:LONGEST] + "\u2026" if type(value) is str and len(value) > LONGEST else value
-
-
 def check_installed() -> None:
     """Raise an error for missing packages of pages with charts."""
     try:
@@ -172,7 +167,6 @@ def _template() -> Any:
 
     environment = jinja2.Environment(
         autoescape=True,
-        finalize=_cut,
         loader=jinja2.FunctionLoader(_file),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
