@@ -35,8 +35,8 @@ class Plot(PlotsOfValues, PlotsOfTwo, PlotsOfLists):
     value or by a verdict. Each mark has a sentence with its numbers, and those of the most important marks are the chart's
     `description`, for those who do not see it.
 
-    `rec.plot(theme="dark")` draws on dark ground, and `rec.plot(width=400)` charts of 400 pixels in all. `theme=None` leaves
-    ground and fonts alone, for charts that are put together (`first | second`) or that follow a theme of your own.
+    `rec.plot(theme="dark")` draws on dark ground, and `rec.plot(width=400)` charts of 400 pixels in all.
+    Charts are put together (`first | second`) once `chart.config = chart.autosize = alt.Undefined` has taken their theme.
 
     In a notebook Altair shows it, by scripts from the network; after `alt.renderers.enable("svg")` as a picture, which is also
     seen without a network and on GitHub.
@@ -46,11 +46,11 @@ class Plot(PlotsOfValues, PlotsOfTwo, PlotsOfLists):
     def __call__(
         self,
         *,
-        theme: ThemeName | None = "light",
+        theme: ThemeName = "light",
         width: int = 600,
         highlight: object | Sequence[object] = (),
     ) -> Plot:
-        """Return the same with another look: the theme "light", "dark" or None, and the width of charts in pixels.
+        """Return the same with another look: the theme "light" or "dark", and the width of charts in pixels.
 
         highlight: the models in colour; all others are grey.
         """

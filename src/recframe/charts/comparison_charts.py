@@ -18,18 +18,9 @@ from recframe.charts.forms import (
     finished,
     of_metric,
     plane,
-    safe_text,
     some_of,
 )
-from recframe.charts.long_format import (
-    Intervals,
-    Result,
-    models_of,
-    named,
-    one_metric,
-    summary,
-    whole,
-)
+from recframe.charts.long_format import Result, at_level, models_of, named, one_metric, summary
 from recframe.errors import RecframeError
 from recframe.frames.dtypes import text_of
 from recframe.metrics.language.definition import Metric
@@ -83,48 +74,36 @@ class PlotsOfTwo(Charts):
         >>> chart.data.select("model", "baseline", "difference").rows()
         [('new', 'old', 0.3333333333333333)]
         """
-        metric, how = one_metric("compare", metric, k), Intervals(level, cluster)
-        given = {"by": by, "margin": margin, "correction": correction, **how._asdict()}
-        result = self._rec.compare(metric, baseline=baseline, **given)
-        found = named(self._rec, result)
-        return self._differences(found, metric, how, text_of(baseline), margin)
+        one, how = one_metric("compare", metric, k), {"level": level, "cluster": cluster}
+        options = {
+            "baseline": baseline,
+            "by": by,
+            "margin": margin,
+            "correction": correction,
+            **how,
+        }
+        found = named(self._rec, self._rec.compare(one, **options))
+        return self._differences(found, one, at_level(**how), text_of(baseline), margin)
 
     def _differences(
-        self,
-        found: Result,
-        metric: Metric[...],
-        how: Intervals,
-        baseline: str,
-        margin: float | None,
+        self, found: Result, metric: Metric[...], at: str, baseline: str, margin: float | None
     ) -> alt.LayerChart:
         """Draw a result of `compare` with a baseline."""
-        found = found._replace(models=models_of(self._rec))
         size = (margin or 0.0) * pl.col("baseline_value").abs()
         is_open = pl.col("verdict").is_in(["open", "few"])
         data = found.data.rename({"difference_low": "low", "difference_high": "high"})
         data = data.with_columns(hollow=is_open, within=size, beyond=-size)
-        better = {"higher": " (right of 0 is better)", "lower": " (lower is better)"}
-        axis = f"difference in {metric}{better.get(metric.direction, '')}"
-        lower = metric.direction == "lower"
-        value = DIFFERENCE._replace(axis=axis, lower=lower)
-        values = pl.concat([data["baseline_value"], data["value"]])
-        models = pl.DataFrame(
-            {"model": pl.concat([data["baseline"], data["model"]]), "value": values}
-        )
-        ranked = by_value(models, of_metric(metric))
-        found, other = found._replace(data=data), safe_text(baseline)
-        of = canvas(self._look, found, value, TOLD, ranked=ranked, baseline=baseline)
-        rows = of.labels if of.by else [one for one in of.ranked if one in {*of.data["model"]}]
-        row = "label" if of.by else "model"
-        words = (
-            f"{of.users.capitalize()} with both values; intervals at {how.words}, each by itself."
-        )
+        found = found._replace(data=data, models=models_of(self._rec))
+        axis = f"difference in {metric}" + " (right is better)" * bool(metric.direction)
+        value = DIFFERENCE._replace(axis=axis, lower=metric.direction == "lower")
+        of = canvas(self._look, found, value, TOLD, baseline=baseline)
+        words = f"{of.users.capitalize()} with both values; intervals at {at}, each by itself."
         words += " Hollow: open, no difference is shown." * bool(of.data["hollow"].any())
         within = f" Band: within {per_cent(margin or 0)} of its value, which does not matter."
         words += within * (margin is not None)
-        title = f"{metric}: differences from {baseline}"
-        chart = dots(of, row, rows, zero=True, band=margin is not None)
-        return finished(chart, of, title, words, _finding(of, other))
+        row, order = ("label", of.labels) if of.by else ("model", by_value(of.data, value))
+        chart, title = dots(of, row, order, zero=True), f"{metric}: differences from {baseline}"
+        return finished(chart, of, title, words, _finding(of, baseline))
 
     def tradeoff(
         self,
@@ -146,45 +125,38 @@ class PlotsOfTwo(Charts):
         >>> df.rec.plot.tradeoff("mrr", "recall@1").data.select("value", "value_y").rows()
         [(0.75, 0.5)]
         """
-        rec, how = whole(self._rec, "tradeoff()"), Intervals(level, cluster)
+        rec, how = self._whole("tradeoff"), {"level": level, "cluster": cluster}
         metrics = [one_metric("tradeoff", one, k) for one in (x, y)]
         if metrics[0] == metrics[1]:
             raise RecframeError(f"tradeoff takes two metrics, and found {str(metrics[0])!r} twice")
-        found = summary(rec, metrics, how)
+        found = summary(rec, metrics, **how)
         data, other = (found.data.filter(metric=str(metric)) for metric in metrics)
         data = data.hstack(other.select(pl.col("value", *ENDS).name.suffix("_y")))
-        across, up = (
-            of_metric(*of)
-            for of in zip(metrics, ("value", "value_y"), (ENDS, ("low_y", "high_y")), strict=True)
-        )
+        across, up = of_metric(metrics[0]), of_metric(metrics[1], "value_y", ("low_y", "high_y"))
         # NOTE: the models are in the same order in both results
         has_front = len(data) > 1 and all(one.direction for one in metrics)
         hollow = rec.pareto(metrics)["front"] != "front" if has_front else pl.lit(value=False)
-        data = data.with_columns(hollow=hollow)
-        of = canvas(self._look, found._replace(data=data), across, [across, up])
-        said, finding = f"Crosses: intervals at {how.words}.", ""
-        if of.data["hollow"].any():
-            front = [
-                one for one in of.ranked if one in {*of.data.filter(~pl.col("hollow"))["model"]}
-            ]
-            said += " Filled: the Pareto front, models that no other equals or beats in both; hollow: behind it by value."
-            finding = (
-                f"On the front: {listed(front, MOST_LISTED)}, which no other model beats in both"
-            )
-        return finished(
-            plane(of, across, up), of, f"{metrics[1]} against {metrics[0]}", said, finding
+        found = found._replace(data=data.with_columns(hollow=hollow))
+        of, said = (
+            canvas(self._look, found, across, [across, up]),
+            f"Crosses: intervals at {at_level(**how)}.",
         )
+        finding, front = "", by_value(of.data.filter(~pl.col("hollow")), across)
+        if of.data["hollow"].any():
+            said += " Filled: the Pareto front, models that no other equals or beats in both; hollow: behind it by value."
+            names = listed(front, MOST_LISTED)
+            finding = f"On the front: {names}, which no other model beats in both"
+        title = f"{metrics[1]} against {metrics[0]}"
+        return finished(plane(of, across, up), of, title, said, finding)
 
 
 def _finding(of: Canvas, baseline: str) -> str:
     """Return which models are shown to be better than the baseline and worse, or in how many segments the best one is."""
-    best = [one for one in of.ranked if one != baseline][:1]
-    rows, said = of.data.filter(pl.col("model").is_in(best)) if of.by else of.data, list[str]()
+    rows, said = of.data.filter(model=of.ranked[0]) if of.by else of.data, list[str]()
     for verdict in VERDICTS:
         who = rows.filter(verdict=verdict)["model"].to_list()
         names = [*dict.fromkeys(who)]
         be = f"{listed(names, MOST_LISTED)} {'is' if len(names) == 1 else 'are'} {verdict}"
-        many = some_of(len(who), len(rows), " in {} segments") if of.by else ""
-        said += [be + f" than {baseline}" * (not said) + many] * bool(who)
+        said += [be + f" than {baseline}" * (not said) + some_of(len(who), of)] * bool(who)
     nobody = f"No model is shown to differ from {baseline}" + " in any segment" * bool(of.by)
     return ", ".join(said) or nobody

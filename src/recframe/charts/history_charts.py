@@ -43,30 +43,34 @@ def keys_of_changes(found: pl.DataFrame) -> list[str]:
     return [name for name in names if name not in OF_RUN]
 
 
-def splits_of(found: pl.DataFrame, metric: str, model: str) -> list[list[str]]:
-    """Return the columns that the numbers of a metric were split by, but models: those of few columns first."""
-    rows = found.filter(pl.col("metric") == metric)
-    names = [name for name in keys_of_changes(found) if name != model]
-    known = pl.DataFrame({name: rows[name].is_not_null() for name in names}).unique()
-    splits = [[*compress(names, row)] for row in known.rows()] or [[]]
-    return sorted(splits, key=lambda one: (len(one), one))
+def splits_of(found: pl.DataFrame, model: str) -> list[tuple[str, ...]]:
+    """Return the columns that each number was split by, but models, in the order of their names."""
+    names = sorted(name for name in keys_of_changes(found) if name != model)
+    known = zip(*(found[name].is_not_null() for name in names), strict=True)
+    return [tuple(compress(names, row)) for row in known] or [()] * len(found)
 
 
 def timeline(
-    found: pl.DataFrame, metric: str, model: str, by: Sequence[str], look: Look, most: int = MOST
+    found: pl.DataFrame,
+    metric: str,
+    model: str,
+    by: Sequence[str] | None,
+    look: Look,
+    most: int = MOST,
 ) -> Any:
-    """Return the chart of a metric over time, of the rows of `rf.changes` that were split by some columns alone."""
-    splits, known = splits_of(found, metric, model), _metric_of(metric)
-    if sorted(by) not in map(sorted, splits):
-        given = f"split by {', '.join(map(repr, by))}" if by else "of all users"
-        others = [
-            f"by={shown(one[0] if len(one) == 1 else one)}" if one else "no by" for one in splits
-        ]
-        msg = f"the history has no such number {given}; draw those that it has, with {' or '.join(others)}"
-        raise RecframeError(msg)
+    """Return the chart of a metric over time, of the rows of `rf.changes` that were split by some columns alone.
+
+    Without columns, by the fewest that numbers were split by.
+    """
     rows = found.filter(pl.col("metric") == metric)
-    for name in keys_of_changes(found):
-        rows = rows.filter(rows[name].is_not_null() == (name in by)) if name != model else rows
+    splits, known = splits_of(rows, model), _metric_of(metric)
+    there = sorted({*splits}, key=lambda one: (len(one), one))
+    by = there[0] if by is None else tuple(sorted(by))
+    if by not in there:
+        others = " or ".join(f"by={shown([*one])}" if one else "no by" for one in there)
+        msg = f"the history has no {metric} with by={shown([*by])}; draw what it has, with {others}"
+        raise RecframeError(msg)
+    rows = rows.filter(pl.Series([split == by for split in splits]))
     keys = [*by, *[model] * (model in rows.columns)]
     if rows["name"].n_unique() > 1:
         keys, model = [*keys, "name"], model if model in keys else "name"

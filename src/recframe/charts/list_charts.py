@@ -13,14 +13,12 @@ from recframe.charts.forms import (
     Field,
     by_value,
     canvas,
-    curves,
     finished,
-    leader,
     of_metric,
     steps,
     views,
 )
-from recframe.charts.long_format import check_of_users, each_value, one_metric, whole
+from recframe.charts.long_format import check_of_users, each_value, one_metric
 from recframe.metrics import exposure_metrics
 from recframe.metrics.language.definition import Metric
 from recframe.statistics import options
@@ -33,14 +31,10 @@ ROUNDING = 1e-9
 A_DECADE = 12
 """Places of a curve of exposure from 10 to 100 items, and so on."""
 SHARE = Field("share", "{} of users", per_cent, axis="share of users", format="%")
-ZEROS = Field("zeros", "{} of all have 0", per_cent, lower=True)
+ZEROS = Field("zeros", "{} of all have 0", per_cent)
 PLACES = Field("share", "{} of all places", per_cent, axis="share of all places", format="%")
 ITEMS = Field(
-    "items",
-    "the first {} items",
-    axis="items, from the most shown (logarithmic)",
-    format="~s",
-    best="most items in its lists",
+    "items", "the first {} items", axis="items, from the most shown (logarithmic)", format="~s"
 )
 
 
@@ -67,7 +61,7 @@ class PlotsOfLists(Charts):
         >>> df.rec.plot.distribution("mrr", bins=2).data.select("low", "high", "n", "share", "zeros").rows()
         [(0.0, 0.5, 2, 1.0, 0.5)]
         """
-        rec, one = whole(self._rec, "distribution()"), one_metric("distribution", metric, k)
+        rec, one = self._whole("distribution"), one_metric("distribution", metric, k)
         check_of_users(one)
         values = each_value(rec, one, "user")
         data = _binned(values.data, one, options.whole("bins", bins, 1))
@@ -76,11 +70,9 @@ class PlotsOfLists(Charts):
         ranked = by_value(data, of_metric(one))
         of = canvas(self._look, values._replace(data=data), SHARE, told, ranked=ranked)
         chart = views(steps(of, low.along(of.across), "high"), of, "model", of.ranked)
+        title, said = f"Distribution of {one} over users", f"Values of {of.users}."
         read = of.data.unique("model", keep="first", maintain_order=True)
-        fewest = ZEROS._replace(best=f"fewest users with {one} = 0")
-        finding = leader(of._replace(data=read, value=fewest))
-        said = f"Values of {of.users}."
-        return finished(chart, of, f"Distribution of {one} over users", said, finding, read)
+        return finished(chart, of, title, said, "", read)
 
     def exposure(self, *, k: int | None = None) -> alt.LayerChart:
         """Draw how evenly lists show items, up to k: the share of all places that go to the items shown most.
@@ -93,7 +85,7 @@ class PlotsOfLists(Charts):
         >>> [round(share, 2) for share in df.rec.plot.exposure(k=10).data["share"]]
         [0.67, 1.0]
         """
-        rec, metric = whole(self._rec, "exposure()"), exposure_metrics.exposure_share
+        rec, metric = self._whole("exposure"), exposure_metrics.exposure_share
         # no library has it, and lists have no weights
         rec = rec._with(rec._context.having(profile=None, weight=None))  # noqa: SLF001  the methods of this room are those of a Rec
         values = each_value(rec, one_metric("exposure", metric, k), "item")
@@ -103,15 +95,11 @@ class PlotsOfLists(Charts):
         rows = order.with_columns(items=place.over("model"), share=share.over("model"), n_users=n)
         grid = [round(10 ** (step / A_DECADE)) for step in range(10 * A_DECADE)]
         is_end = pl.col("items") == pl.col("items").max().over("model")
-        rows = rows.filter(is_end | pl.col("items").is_in(grid))
-        ranked, found = by_value(rows.filter(is_end), ITEMS), values._replace(data=rows)
-        of = canvas(self._look, found, PLACES, [ITEMS, PLACES], ranked=ranked)
-        chart = curves(of, ITEMS.along(of.across, type="log", nice=False))
+        found = values._replace(data=rows.filter(is_end | pl.col("items").is_in(grid)))
         said = "At 10 items: the share of all places that the 10 items shown most have. "
         said += "A line ends at the number of items that are shown."
-        read = of.data.filter(is_end)
-        finding = leader(of._replace(data=read, value=ITEMS))
-        return finished(chart, of, "Exposure of the items", said, finding, read)
+        ranked, title = by_value(rows.filter(is_end), ITEMS), "Exposure of the items"
+        return self._lines(found, ITEMS, PLACES, title, said, is_end, ranked=ranked, type="log")
 
 
 def _binned(values: pl.DataFrame, metric: Metric[...], bins: int) -> pl.DataFrame:

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from recframe.errors import RecframeError, shown
-from recframe.frames.options import plain_number
+from recframe.statistics import options
 
 ThemeName = Literal["light", "dark"]
 NARROWEST = 240
@@ -68,8 +67,7 @@ THEMES: Mapping[ThemeName, Theme] = {
 class Look:
     """The theme and the width of charts."""
 
-    theme: ThemeName | None = "light"
-    """None leaves ground, fonts and grid to whoever puts charts together or has a theme of their own."""
+    theme: ThemeName = "light"
     width: int = 600
     """Of the whole chart, in pixels."""
     highlight: tuple[str, ...] = ()
@@ -77,23 +75,13 @@ class Look:
 
     def __post_init__(self) -> None:
         """Reject unknown themes and invalid widths."""
-        if self.theme not in {*THEMES, None}:
-            msg = f"theme={shown(self.theme)}: theme takes 'light', 'dark' or None"
-            raise RecframeError(msg)
-        width = plain_number(self.width)
-        if not isinstance(width, int) or width < NARROWEST:
-            msg = f"width={shown(self.width)}: width takes a whole number of pixels from {NARROWEST} up"
-            raise RecframeError(msg)
+        options.one_of("theme", self.theme, THEMES)
+        options.whole("width", self.width, NARROWEST)
 
     @property
     def colours(self) -> Theme:
-        """The colours of the theme; without one those of the light one."""
-        return THEMES[self.theme or "light"]
-
-    @property
-    def ground(self) -> str:
-        """The colour of the ground; without a theme it is taken for white."""
-        return "white" if self.theme is None else self.colours.background
+        """The colours of the theme."""
+        return THEMES[self.theme]
 
     @property
     def config(self) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,20 +13,12 @@ from recframe.charts.forms import (
     Charts,
     Field,
     canvas,
-    curves,
     dots,
     finished,
     leader,
     of_metric,
 )
-from recframe.charts.long_format import (
-    Intervals,
-    longest_list,
-    named,
-    one_metric,
-    summary,
-    whole,
-)
+from recframe.charts.long_format import at_level, named, one_metric, reached, summary
 from recframe.errors import RecframeError
 from recframe.metrics import accuracy
 from recframe.metrics.language import registry
@@ -40,6 +31,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 CUTOFFS = range(1, 51)
+LAST = pl.col("k") == pl.col("k").max()
 OF_K = Field("k", "k = {}", axis="cut-off k", format="d")
 RANK = Field("rank", "rank {}", axis="rank (1 is the first place)", format="d")
 SHARE = Field(
@@ -49,10 +41,9 @@ SHARE = Field(
     ENDS,
     axis="share of lists with a hit at the rank",
     format="%",
-    best="most hits",
 )
 RECALL, PRECISION = (
-    Field(name, f"{name} {{}}", axis=f"{name}@k (higher is better)", best=f"best {name}")
+    Field(name, f"{name} {{}}", axis=f"{name}@k (higher is better)")
     for name in ("recall", "precision")
 )
 
@@ -91,8 +82,9 @@ class PlotsOfValues(Charts):
         >>> rf.rec(recs, truth=truth).plot.models("mrr").data.select("model", "value").rows()
         [('b', 1.0), ('a', 0.5)]
         """
-        whole(self._rec, "models()")
-        return self._dots(one_metric("models", metric, k), Intervals(level, cluster))
+        self._whole("models")
+        one = one_metric("models", metric, k)
+        return self._dots(one, f"{one} of each model", "model", level=level, cluster=cluster)
 
     def segments(
         self,
@@ -121,29 +113,22 @@ class PlotsOfValues(Charts):
         >>> chart.data.select("segment", "value", "n_users").rows()
         [('DE', 1.0, 1), ('FR', 0.5, 1)]
         """
-        how = Intervals(level, cluster)
-        return self._dots(one_metric("segments", metric, k), how, most, by, of_segments=True)
+        one, how = one_metric("segments", metric, k), {"level": level, "cluster": cluster}
+        return self._dots(one, f"{one}", "label", most, by=by, **how)
 
     def _dots(
-        self,
-        metric: Metric[...],
-        how: Intervals,
-        most: int = 1,
-        by: By = None,
-        *,
-        of_segments: bool = False,
+        self, metric: Metric[...], title: str, row: str, most: int = 1, **options: Any
     ) -> alt.LayerChart:
-        """Draw a metric of each model, or of each segment."""
-        found, value = summary(self._rec, [metric], how, by), of_metric(metric)
-        if of_segments and not found.by:
+        """Draw a metric in rows of models, or of segments."""
+        found, value = summary(self._rec, [metric], **options), of_metric(metric)
+        if row == "label" and not found.by:
             msg = "plot.segments needs the columns that make segments, such as by='country'; compare(...) compares models"
             raise RecframeError(msg)
         of = canvas(self._look, found, value, [value], most=most)
-        row, order = ("label", of.labels) if of_segments else ("model", of.ranked)
-        said = f"Means over {of.users}, with intervals at {how.words}."
-        title, finding = f"{metric}", leader(of, "label", "in {} segments")
-        title += "" if of_segments else " of each model"
-        return finished(dots(of, row, order), of, title, said, finding)
+        how = at_level(options["level"], options["cluster"])
+        said = f"Means over {of.users}, with intervals at {how}."
+        chart = dots(of, row, of.ranked if row == "model" else of.labels)
+        return finished(chart, of, title, said, leader(of, metric))
 
     def curve(
         self,
@@ -167,19 +152,18 @@ class PlotsOfValues(Charts):
         >>> df.rec.plot.curve("recall", k=[1, 2]).data.select("k", "value", "n_users").rows()
         [(1, 0.5, 2), (2, 1.0, 2)]
         """
-        rec, how = whole(self._rec, "curve()"), Intervals(level, cluster)
-        plain = registry.asked([metric], None)[0]
+        rec, plain = self._whole("curve"), registry.asked([metric], None)[0]
         if plain.k is not None or k is None:
             name = str(replace(plain, k=None))
             msg = f"curve draws {name!r} over cut-offs: curve({name!r}, k=range(1, 51))"
             raise RecframeError(msg)
-        found = summary(rec, _reached(rec, registry.asked([plain], k)), how)
-        value, last = of_metric(plain), max(found.data["k"], default=0)
-        of = canvas(self._look, found, value, [OF_K, value])
-        chart = curves(of, OF_K.along(of.across, nice=False))
-        said = f"Mean over {of.users}; band: interval at {how.words}."
-        finding, read = leader(of, "k", "at {} cut-offs"), of.data.filter(k=last)
-        return finished(chart, of, f"{plain} over the cut-off k", said, finding, read)
+        how = {"level": level, "cluster": cluster}
+        found = summary(rec, reached(rec, registry.asked([plain], k)), **how)
+        said, title = (
+            f"Mean over {{}}; band: interval at {at_level(**how)}.",
+            f"{plain} over the cut-off k",
+        )
+        return self._lines(found, OF_K, of_metric(plain), title, said, LAST)
 
     def hits_by_rank(
         self,
@@ -200,15 +184,12 @@ class PlotsOfValues(Charts):
         >>> df.rec.plot.hits_by_rank(k=3).data.select("rank", "value").rows()
         [(1, 0.5), (2, 0.5)]
         """
-        rec, how = whole(self._rec, "hits_by_rank()"), Intervals(level, cluster)
-        ranks = range(1, options.whole("k", k, 1) + 1)
-        found = summary(rec, _reached(rec, registry.asked([HIT_AT], ranks)), how)
+        rec, ranks = self._whole("hits_by_rank"), range(1, options.whole("k", k, 1) + 1)
+        how = {"level": level, "cluster": cluster}
+        found = summary(rec, reached(rec, registry.asked([HIT_AT], ranks)), **how)
         found = found._replace(data=found.data.rename({"k": "rank"}))
-        of = canvas(self._look, found, SHARE, [RANK, SHARE])
-        chart = curves(of, RANK.along(of.across, nice=False))
-        said = f"Of {of.users}; the shares add up to n_hits@k; band: interval at {how.words}."
-        finding, read = leader(of, "rank", "at {} ranks"), of.data.filter(rank=1)
-        return finished(chart, of, "Hits by rank", said, finding, read)
+        said = f"Of {{}}; the shares add up to n_hits@k; band: interval at {at_level(**how)}."
+        return self._lines(found, RANK, SHARE, "Hits by rank", said, pl.col("rank") == 1)
 
     def precision_recall(self, *, k: Cutoffs = CUTOFFS) -> alt.LayerChart:
         """Draw precision@k over recall@k: a line for each model, with a point for each k.
@@ -220,21 +201,12 @@ class PlotsOfValues(Charts):
         >>> df.rec.plot.precision_recall(k=[1, 2]).data.select("k", "recall", "precision").rows()
         [(1, 0.0, 0.0), (2, 1.0, 0.5)]
         """
-        rec = whole(self._rec, "precision_recall()")
-        metrics = _reached(rec, registry.asked([accuracy.precision, accuracy.recall], k))
+        rec = self._whole("precision_recall")
+        metrics = reached(rec, registry.asked([accuracy.precision, accuracy.recall], k))
         found = named(rec, rec.evaluate(metrics, tidy=True))
         rows = found.data.rename({"n": "n_users", "value": "recall"})
         other = rows.filter(metric="precision").select(precision="recall")
         found = found._replace(data=rows.filter(metric="recall").hstack(other))
-        of = canvas(self._look, found, PRECISION, [OF_K, PRECISION, RECALL])
-        chart = curves(of, RECALL.along(of.across, zero=True))
-        last = max(of.data["k"], default=0)
-        said = f"Along each line k goes up to {last}; mean over {of.users}."
-        finding, read = leader(of, "k", "at {} cut-offs"), of.data.filter(k=last)
-        return finished(chart, of, "Precision over recall, by cut-off", said, finding, read)
-
-
-def _reached(rec: Any, metrics: Sequence[Metric[...]]) -> list[Metric[...]]:
-    """Return the metrics whose cut-offs the longest list reaches, and those with the first cut-off."""
-    last = max(longest_list(rec) or 0, min(one.k or 0 for one in metrics))
-    return [one for one in metrics if (one.k or 0) <= last]
+        title, said = "Precision over recall, by cut-off", "Along each line k grows; mean over {}."
+        more, at = [OF_K], {"zero": True}
+        return self._lines(found, RECALL, PRECISION, title, said, LAST, more=more, **at)

@@ -9,7 +9,7 @@ import polars as pl
 
 import recframe
 from recframe.charts.formatting import counted, signed, written
-from recframe.charts.history_charts import keys_of_changes, splits_of, timeline
+from recframe.charts.history_charts import keys_of_changes, timeline
 from recframe.charts.themes import ALL, Look
 from recframe.errors import ColumnError, RecframeError, shown, suggestion
 from recframe.reports.page import Figure, Page, Section, Text, figure
@@ -136,8 +136,7 @@ def _over_time(found: pl.DataFrame, model: str) -> Section:
     for place, metric in enumerate(metrics[:MOST_CHARTS]):
 
         def draw(width: int, metric: str = metric) -> Any:
-            by = splits_of(found, metric, model)[0]
-            return timeline(found, metric, model, by, Look("light", width))
+            return timeline(found, metric, model, None, Look("light", width))
 
         parts.append(figure(f"chart-{place}", draw))
     left = ", ".join(metrics[MOST_CHARTS:])

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from recframe.audit.report import meanings_of_checks
-from recframe.charts.long_format import Intervals, Names, Result, models_of, named
+from recframe.charts.long_format import Names, Result, at_level, models_of, named
 from recframe.errors import RecframeError
 from recframe.evaluation.required_columns import is_of_segment, needs_of
 from recframe.frames.dtypes import text_of
@@ -99,7 +99,7 @@ class Facts:
     @property
     def at(self) -> str:
         """The level of intervals, and the column of clusters, as a sentence has them."""
-        return Intervals(**self.how).words
+        return at_level(**self.how)
 
     @property
     def about(self) -> dict[str, str]:

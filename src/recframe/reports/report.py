@@ -10,7 +10,7 @@ from typing import Any
 
 import recframe
 from recframe.charts.formatting import counted
-from recframe.charts.long_format import Intervals, Result, noun_of
+from recframe.charts.long_format import Result, noun_of
 from recframe.charts.themes import MOST_COLOURED
 from recframe.errors import (
     DataError,
@@ -211,5 +211,4 @@ def _figure(facts: Facts, name: str, call: str, *given: Any, **options: Any) -> 
 def _differences(facts: Facts, name: str, found: Result, baseline: str) -> Any:
     """Return the chart of comparisons of a metric."""
     metric = next(one for one in facts.tested if str(one) == found.data["metric"][0])
-    how = Intervals(**facts.how)
-    return _figure(facts, name, "_differences", found, metric, how, baseline, facts.margin)
+    return _figure(facts, name, "_differences", found, metric, facts.at, baseline, facts.margin)
