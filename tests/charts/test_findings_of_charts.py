@@ -230,6 +230,6 @@ def test_a_pair_alone_has_the_colours_of_charts_of_all_models():
     result = named(MANY, MANY.compare("hit_rate@1", baseline="m03").filter(model="m07"))
     plot, theme = MANY.plot(highlight=["m07", "m11"]), THEMES["light"]
     metric = registry.parse("hit_rate@1")
-    chart = plot._differences(result, metric, "95%", "m03", None)
+    chart = plot._differences(result, metric, "m03", None)
 
     assert colours_of(chart.to_dict())[0]["m07"] == theme.models[0]

@@ -147,7 +147,7 @@ def named_charts(name: str) -> dict[str, Callable[[], Any]]:
     }
 
 
-@each_sharply(named_charts("name"), ["segments", "compare", "tradeoff"])
+@each_sharply(named_charts("name"), ["segments", "compare", "tradeoff", "distribution"])
 def test_models_and_segments_may_have_any_name(name):
     spec = json.dumps(named_charts(HARDEST)[name]().to_dict())
 

@@ -1,6 +1,6 @@
 """Class `Plot`, the charts of `rec.plot`.
 
-The charts themselves are in `charts/`, one file a family; a history's chart is here, since it reads names as this room does.
+The charts themselves are in `charts/`; a history's chart is here, since it reads names as this room does.
 """
 
 from __future__ import annotations
@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from recframe.api import argument_errors, reprs
 from recframe.api.argument_errors import Cutoffs
-from recframe.charts.comparison_charts import PlotsOfTwo
-from recframe.charts.list_charts import PlotsOfLists
+from recframe.charts.result_charts import PlotsOfResults
 from recframe.charts.themes import Look, ThemeName
-from recframe.charts.value_charts import PlotsOfValues
 from recframe.frames.dtypes import text_of
 from recframe.metrics.language.definition import Metric
 
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 
-class Plot(PlotsOfValues, PlotsOfTwo, PlotsOfLists):
+class Plot(PlotsOfResults):
     """Charts of a frame: each method asks for numbers, sums them up in Polars, and returns an Altair chart.
 
     A chart is yours to restyle (`chart.properties(height=200)`) and to save: `chart.save("ndcg.svg")`, `"ndcg.png"`, and

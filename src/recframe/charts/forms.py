@@ -18,7 +18,7 @@ import polars as pl
 from recframe.charts.formatting import counted, listed, written
 from recframe.charts.long_format import Result
 from recframe.charts.themes import ALL, MOST_COLOURED, SHAPES, Look
-from recframe.errors import RecframeError, shown, suggestion
+from recframe.errors import RecframeError, suggestion
 from recframe.metrics.language.definition import Metric
 
 if TYPE_CHECKING:
@@ -40,10 +40,12 @@ else:
 
 Encoding = dict[str, Any]
 Chart = TypeVar("Chart", bound="alt.LayerChart | alt.FacetChart")
+OF_AXIS = 180
+"""Width of an axis's title, in pixels."""
 LETTER = 6.4
 """Average width of a letter, in pixels."""
-SIDES, OF_VIEWS = 110, 70
-"""Widths left and right of the marks, of one view and of several, in pixels."""
+OF_VIEWS = 70
+"""Width left and right of several views, in pixels."""
 HEIGHT, OF_VIEW = 280, 150
 """Heights of one view and of each of several, in pixels."""
 NARROWEST_VIEW = 200
@@ -70,13 +72,13 @@ class Field(NamedTuple):
     lower: bool = False
     """Whether low values are the better ones."""
 
-    def along(self, length: float, **scale: Any) -> Encoding:
+    def along(self, **scale: Any) -> Encoding:
         """Return the encoding of numbers along an axis, of which the right or upper end is the better one."""
         axis = {"format": self.format} if self.format else {}
         return {
             "field": self.name,
             "type": "quantitative",
-            "title": lines(self.axis + ": axis reversed" * self.lower, length),
+            "title": lines(self.axis + ": axis reversed" * self.lower, OF_AXIS),
             "axis": {"tickMinStep": int(self.format == "d"), **axis},
             "scale": {"zero": False, "reverse": self.lower, **scale},
         }
@@ -122,11 +124,6 @@ class Canvas(NamedTuple):
     """Sentences on what is not drawn, or grey."""
     legend: bool = True
 
-    @property
-    def across(self) -> int:
-        """The width of the marks, in pixels."""
-        return self.look.width - SIDES
-
     def channel(self, place: int) -> Encoding:
         """Return the encoding of models by colours (0), or by shapes (1), which paper tells apart too."""
         scale = {"domain": [*self.looks], "range": [one[place] for one in self.looks.values()]}
@@ -147,47 +144,6 @@ class Canvas(NamedTuple):
     def layers(self, *layers: alt.Chart, height: float = HEIGHT) -> alt.LayerChart:
         """Return layers of the rows."""
         return alt.LayerChart(layer=[*layers], data=self.data, height=height)
-
-
-class Charts:
-    """The frames of charts, and the look that they share."""
-
-    def __init__(self, rec: Any, look: Look = Look()) -> None:  # noqa: B008  it is frozen
-        # NOTE: it holds what it is asked of and nothing else, so that rec.plot costs nothing and imports no Altair.
-        self._of = rec
-        self._look = look
-
-    @property
-    def _rec(self) -> Any:
-        """The same `rec` without models that are bounds, with answers in frames of Polars."""
-        return self._of._candidates()._in_polars()  # noqa: SLF001  the methods of this room are those of a Rec
-
-    def _whole(self, call: str) -> Any:
-        """Return the `rec` of a chart that shows no segments, or say so where some are bound."""
-        by = self._of._context.by  # noqa: SLF001  the methods of this room are those of a Rec
-        if by:
-            msg = f"plot.{call}() draws no segments, and by={shown(by[0])} is bound; ask it of a rec without group_by"
-            raise RecframeError(msg)
-        return self._rec
-
-    def _lines(  # noqa: PLR0913  rows, their columns and what is said of them
-        self,
-        found: Result,
-        x: Field,
-        y: Field,
-        title: str,
-        said: str,
-        read: pl.Expr,
-        *,
-        more: Sequence[Field] = (),
-        ranked: Sequence[str] = (),
-        **scale: Any,
-    ) -> alt.LayerChart:
-        """Draw a line for each model, with the rows to `read` aloud; braces in what is said stand for the users."""
-        of = canvas(self._look, found, y, [*more, x, y], ranked=ranked)
-        chart = curves(of, x.along(of.across, nice=False, **scale))
-        words = said.replace("{}", of.users)
-        return finished(chart, of, title, words, "", of.data.filter(read))
 
 
 def canvas(  # noqa: PLR0913  what is known of rows
@@ -218,19 +174,19 @@ def canvas(  # noqa: PLR0913  what is known of rows
     looks = _looks(look, models, order, baseline)
     grey = [one for one, (colour, _) in looks.items() if colour == look.colours.others]
     told = [*[Field("model")] * (models != [ALL]), Field("label"), *fields]
-    told += [Field("n_users", f"{{}} {found.noun}s")] * (not found.by)
+    told += [Field("n_users", "{} users")] * (not found.by)
     words = pl.Series([sentence(row, told) for row in data.to_dicts()], dtype=pl.String)
     at = pl.col("model").cast(pl.Enum(order)), pl.col("label").cast(pl.Enum(labels))
     data = data.with_columns(words=words, clear=~pl.col("model").is_in(grey))
     data = data.sort("clear", *at, maintain_order=True)
     n, largest = len(sizes), max(filter(None, sizes.values()), default=0)
     notes = {
-        f"In brackets: {found.noun}s.": found.by,
+        "In brackets: users.": found.by,
         f"{most} of {n:,} segments, those with the most users.": n > most,
         f"Grey: {counted(len(grey), 'other model')}.": grey,
     }
-    size = "up to " * (data["n_users"].n_unique() > 1) + counted(largest, found.noun)
-    size = f"the {found.noun}s of each" if found.by else size
+    size = "up to " * (data["n_users"].n_unique() > 1) + counted(largest, "user")
+    size = "the users of each" if found.by else size
     note = " ".join(note for note, is_so in notes.items() if is_so)
     return Canvas(look, data, value, looks, order, labels, found.by, size, note)
 
@@ -277,7 +233,7 @@ def dots(of: Canvas, row: str, order: Sequence[str], *, zero: bool = False) -> a
     if of.legend:
         lane = {"field": "model", "type": "nominal", "sort": [*of.ranked]}
         base["yOffset"] = {**lane, "scale": {"paddingOuter": 0.35}}
-    x = of.value.along(of.across, zero=zero, padding=6)
+    x = of.value.along(zero=zero, padding=6)
     here = {"test": "datum.value === 0", "value": colours.quiet}
     x["axis"] |= {"gridColor": {"value": colours.grid, "condition": here}}
     rule = base | between("x", x, ENDS) | {"color": of.channel(0)}
@@ -291,7 +247,7 @@ def dots(of: Canvas, row: str, order: Sequence[str], *, zero: bool = False) -> a
 
 def curves(of: Canvas, x: Encoding, *more: alt.Chart, zero: bool = True) -> alt.LayerChart:
     """Return a line for each model, with bands where it has intervals, and its points; `more` are layers in front."""
-    y = of.value.along(OF_VIEW if of.by else HEIGHT, zero=zero, padding=8 * (not zero))
+    y = of.value.along(zero=zero, padding=8 * (not zero))
     line = {"x": x, "y": y, "color": of.channel(0)}
     layers = [marks("line", line, strokeWidth=2), of.points({"x": x, "y": y}, 16, CLEAR), *more]
     if of.value.ends and len(of.looks) <= MOST_COLOURED:
@@ -302,7 +258,7 @@ def curves(of: Canvas, x: Encoding, *more: alt.Chart, zero: bool = True) -> alt.
 
 def steps(of: Canvas, x: Encoding, end: str) -> alt.LayerChart:
     """Return bars from one end of a bin to the other."""
-    y = {"y": of.value.along(OF_VIEW, zero=True), "y2": {"datum": 0}}
+    y = {"y": of.value.along(zero=True), "y2": {"datum": 0}}
     models = {"color": of._replace(legend=False).channel(0)}
     at = between("x", x, (x["field"], end)) | y | models | SAID
     return of.layers(marks("rect", at, stroke=of.look.colours.background, strokeWidth=0.5))
@@ -310,7 +266,7 @@ def steps(of: Canvas, x: Encoding, end: str) -> alt.LayerChart:
 
 def plane(of: Canvas, x: Field, y: Field) -> alt.LayerChart:
     """Return models as points with the intervals of both axes."""
-    across, up = x.along(of.across, padding=20, nice=False), y.along(HEIGHT, padding=20, nice=False)
+    across, up = x.along(padding=20, nice=False), y.along(padding=20, nice=False)
     at = {"x": across, "y": up, "color": of.channel(0)}
     wide, tall = at | between("x", across, x.ends), at | between("y", up, y.ends)
     crosses = [marks("rule", one, CLEAR, opacity=0.7) for one in (wide, tall)]
@@ -324,7 +280,12 @@ def views(
     columns = max(min(of.look.width // NARROWEST_VIEW, len(order), most), 1)
     width = max((of.look.width - OF_VIEWS) // columns - 20, 80)
     header = {"title": None, "labelLimit": width, "labelAnchor": "start"}
-    by: Any = {"field": facet, "type": "nominal", "sort": [*order], "header": header}
+    by: Any = {
+        "field": facet,
+        "type": "nominal",
+        "sort": [*order],
+        "header": header,
+    }
     view = chart.properties(width=width, height=OF_VIEW)
     return view.facet(facet=alt.Facet(**by), columns=columns)
 
@@ -360,13 +321,13 @@ def finished(
     title: str,
     subtitle: str,
     finding: str = "",
-    read: pl.DataFrame | None = None,
 ) -> Chart:
     """Return a chart with its title, its alternative text and its theme; a finding is the title, where there is one.
 
-    The alternative text has the words of the rows to `read`, or of all, those of models in colour first.
+    The alternative text has the words of the first and the last row of each model and segment, those of models in colour first.
     """
-    look, rows = of.look, (of.data if read is None else read)
+    look, line = of.look, pl.struct("model", "label")
+    rows = of.data.filter(line.is_first_distinct() | line.is_last_distinct())
     said = [*rows.sort("clear", descending=True, maintain_order=True)["words"]]
     more = len(said) - MOST_READ
     said = [*said[:MOST_READ], *[f"and {counted(more, 'more mark')}"] * (more > 0)]

@@ -11,7 +11,6 @@ import polars as pl
 from recframe.charts.formatting import counted
 from recframe.charts.forms import (
     ENDS,
-    HEIGHT,
     SAID,
     Field,
     by_value,
@@ -22,7 +21,7 @@ from recframe.charts.forms import (
     of_metric,
     views,
 )
-from recframe.charts.long_format import one_metric, with_names
+from recframe.charts.long_format import OneMetric, one_metric, with_names
 from recframe.charts.themes import Look
 from recframe.errors import RecframeError, shown, suggestion
 from recframe.metrics.language.definition import Metric
@@ -82,22 +81,20 @@ def timeline(
     value = of_metric(known) if known else Field("value", f"{metric} {{}}", ends=ENDS, axis=metric)
     expected = Field("expected", "expected {}", ends=("expected_low", "expected_high"))
     told = [Field("as_of", "as of {}"), value, expected, Field("verdict"), Field("note")]
-    latest = runs.data["as_of"].max()
-    ranked = by_value(runs.data.filter(as_of=latest), value)
+    ranked = by_value(runs.data.filter(pl.col("as_of") == pl.col("as_of").max()), value)
     of = canvas(look, runs, value, told, ranked=ranked, most=most)
     x = {"field": "as_of", "type": "temporal", "title": None, "axis": {"grid": False}}
     shape = {"expr": "datum.change > 0 ? 'triangle-up' : 'triangle-down'"}
-    at = {"x": x, "y": value.along(HEIGHT, padding=8), **SAID}
+    at = {"x": x, "y": value.along(padding=8), **SAID}
     colours: Any = {"fill": look.colours.warning, "stroke": look.colours.ink}
     changed = f"datum.verdict === '{CHANGED}'"
     flags = marks("point", at, changed, shape=shape, size=150, opacity=1, **colours)
     chart: Any = curves(of, x, flags, zero=False)
     chart = views(chart, of, "label", of.labels, 1) if of.by else chart
-    finding, read = _finding(metric, of.data), of.data.filter(as_of=latest)
-    return finished(chart, of, f"{metric} over time", SUBTITLE, finding, read)
+    return finished(chart, of, f"{metric} over time", SUBTITLE, _finding(metric, of.data))
 
 
-def name_of(found: pl.DataFrame, metric: str | Metric[...], k: Any) -> str:
+def name_of(found: pl.DataFrame, metric: OneMetric, k: Any) -> str:
     """Return a metric's name in a history, users' own metrics included, or raise an error without it."""
     names = found["metric"].unique().sort().to_list()
     name = metric if metric in names else str(one_metric("timeline()", metric, k))

@@ -12,9 +12,11 @@ from recframe.errors import RecframeError, shown
 from recframe.frames.dtypes import as_text
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.registry import By
 from recframe.ranking.judged_frame import rows_of_models
 from recframe.statistics import options
 
+OneMetric = str | Metric[...]
 NOBODY = "(none)"
 """The name of a null, where nothing else has it."""
 
@@ -74,8 +76,8 @@ class Result(NamedTuple):
     """Names of the columns that make the segments, or ""."""
     own_order: bool = False
     """Whether segments have an order of their own, that of an enum."""
-    noun: str = "user"
-    """Word for the rows that a value is a mean over."""
+    at: str = ""
+    """The level of the intervals, in words."""
 
 
 def named(rec: Any, result: pl.DataFrame) -> Result:
@@ -137,27 +139,28 @@ def at_level(level: float, cluster: str | None = None) -> str:
     return options.per_cent(level) + clusters
 
 
-def summary(rec: Any, metrics: Sequence[Metric[...]], **options: Any) -> Result:
+def summary(
+    rec: Any,
+    metrics: Sequence[Metric[...]],
+    level: float,
+    cluster: str | None,
+    by: By = None,
+) -> Result:
     """Return a result of `summarize` for a chart, with the cut-off of each row in `k`."""
-    found = named(rec, rec.summarize(metrics, **options))
+    found = named(rec, rec.summarize(metrics, by=by, level=level, cluster=cluster))
     cutoffs = {str(metric): metric.k for metric in metrics}
     k = pl.col("metric").replace_strict(cutoffs, return_dtype=pl.Int64)
     data = found.data.rename({"value_low": "low", "value_high": "high"}).with_columns(k=k)
-    return found._replace(data=data, noun=noun_of(metrics[0]))
+    return found._replace(data=data, at=at_level(level, cluster))
 
 
-def one_metric(call: str, metric: str | Metric[...], k: int | None = None) -> Metric[...]:
+def one_metric(call: str, metric: OneMetric, k: int | None = None) -> Metric[...]:
     """Return the only metric of a chart."""
     found = registry.asked([metric], k)
     if len(found) != 1:
         msg = f"{call} takes one cut-off, such as k=10; found k={shown(k)}"
         raise RecframeError(msg)
     return found[0]
-
-
-def noun_of(metric: Metric[...]) -> str:
-    """Return the noun of what a metric is averaged over."""
-    return "list" if metric.definition.over_lists else "user"
 
 
 def check_of_users(metric: Metric[...]) -> None:

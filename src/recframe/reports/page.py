@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -129,7 +130,9 @@ def _drawn(spec: Mapping[str, Any], name: str) -> str:
     import vl_convert  # noqa: PLC0415
 
     version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    text = vl_convert.vegalite_to_svg(dict(spec), vl_version=version)
+    # NOTE: Vega writes some names into expressions, which the ends of lines of Unicode end
+    given = re.sub(r"\\u202[89]", " ", json.dumps(spec))
+    text = vl_convert.vegalite_to_svg(given, vl_version=version)
     # a line has the label of its first row
     text = LABEL.sub(lambda of: f'class="point" aria-label="{of[1]}"' * (of[2] == "point"), text)
     text = PLACES.sub(lambda of: re.sub(r"(\.\d)\d+", r"\1", of[0]), NOT_SEEN.sub("", text))

@@ -10,7 +10,7 @@ from typing import Any
 
 import recframe
 from recframe.charts.formatting import counted
-from recframe.charts.long_format import Result, noun_of
+from recframe.charts.long_format import Result
 from recframe.charts.themes import MOST_COLOURED
 from recframe.errors import (
     DataError,
@@ -93,7 +93,7 @@ def _headline(facts: Facts) -> str:
         return f"No user has a value of {metric}."
     value, ends, _ = measured(rows[0])
     is_first = f"{rows[0]['model']} is first by {metric}:" if len(rows) > 1 else f"{metric} is"
-    users = counted(rows[0]["n_users"], noun_of(metric))
+    users = counted(rows[0]["n_users"], "user")
     return f"{is_first} {value}{f' ({ends})' if ends else ''}, over {users}."
 
 
@@ -211,4 +211,6 @@ def _figure(facts: Facts, name: str, call: str, *given: Any, **options: Any) -> 
 def _differences(facts: Facts, name: str, found: Result, baseline: str) -> Any:
     """Return the chart of comparisons of a metric."""
     metric = next(one for one in facts.tested if str(one) == found.data["metric"][0])
-    return _figure(facts, name, "_differences", found, metric, facts.at, baseline, facts.margin)
+    return _figure(
+        facts, name, "_differences", found._replace(at=facts.at), metric, baseline, facts.margin
+    )
