@@ -93,16 +93,12 @@ def test_models_stand_in_their_own_order():
         assert all(one == ["9", "10", "100"] for one in domains)
 
 
-def test_more_models_than_colours_are_told_apart_by_shapes():
+def test_eight_models_have_eight_colours():
     old = SHOP.recs.filter(pl.col("model") == "old").drop("model")
     rec = rf.rec({f"model {n:02}": old for n in range(8)}, truth=SHOP.truth)
-    chart = rec.plot.curve("mrr", k=[1, 2])
-
-    looks = []
-    for name in ("color", "shape"):
-        scale = next(one["scale"] for one in channels(chart, name) if "field" in one)
-        looks.append(scale["range"])
-    assert len(set(zip(*looks, strict=True))) == 8
+    for theme in THEMES:
+        scale = channels(rec.plot(theme=theme).curve("mrr", k=[1, 2]), "color")[0]["scale"]
+        assert len(set(scale["range"])) == 8
 
 
 @each_sharply(ASKED, ["curve", "exposure"])
@@ -191,7 +187,6 @@ def nothing() -> Any:
         ),
         (lambda plot: plot.segments("ndcg@10"), r"such as by='country'"),
         (lambda plot: plot.distribution("coverage@10"), "no user has a value of it"),
-        (lambda plot: plot.tradeoff("mrr", "rr"), "takes two metrics, and found 'mrr' twice"),
         (lambda plot: plot.hits_by_rank(k=0), "k takes a whole number from 1 up"),
         (lambda plot: plot(theme="blue"), "theme takes 'light' or 'dark'"),
         (lambda plot: plot(width=10), "width takes a whole number from 240 up"),

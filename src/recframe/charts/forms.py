@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import polars as pl
 
-from recframe.charts.formatting import counted, listed, written
+from recframe.charts.formatting import counted, written
 from recframe.charts.long_format import Result
-from recframe.charts.themes import ALL, MOST_COLOURED, SHAPES, Look
-from recframe.errors import RecframeError, suggestion
+from recframe.charts.themes import ALL, MOST_COLOURED, Look
+from recframe.errors import RecframeError
 from recframe.metrics.language.definition import Metric
+from recframe.statistics import options
 
 if TYPE_CHECKING:
     import altair as alt
@@ -110,8 +111,8 @@ class Canvas(NamedTuple):
     data: pl.DataFrame
     """Rows under names of charts with their `words`, and whether they are of a model in colour (`clear`)."""
     value: Field
-    looks: Mapping[str, tuple[str, str]]
-    """The colour and the shape of all models, in their own order."""
+    colours: Mapping[str, str]
+    """The colours of all models, in their own order."""
     ranked: Sequence[str]
     """The models, the best first."""
     labels: Sequence[str]
@@ -124,20 +125,20 @@ class Canvas(NamedTuple):
     """Sentences on what is not drawn, or grey."""
     legend: bool = True
 
-    def channel(self, place: int) -> Encoding:
-        """Return the encoding of models by colours (0), or by shapes (1), which paper tells apart too."""
-        scale = {"domain": [*self.looks], "range": [one[place] for one in self.looks.values()]}
+    @property
+    def channel(self) -> Encoding:
+        """The encoding of models by colours."""
+        scale = {"domain": [*self.colours], "range": [*self.colours.values()]}
         named = self.data.filter("clear")["model"].unique(maintain_order=True).to_list()
         columns = max(self.look.width // 180, 1)
         above = {"title": None, "orient": "top", "values": named, "columns": columns}
-        legend = above if self.legend and named and [*self.looks] != [ALL] else None
+        legend = above if self.legend and named and [*self.colours] != [ALL] else None
         return {"field": "model", "type": "nominal", "scale": scale, "legend": legend}
 
     def points(self, at: Encoding, size: float, only: str = "") -> alt.Chart:
         """Return the marks that say their words; hollow ones where rows are `hollow`."""
-        colour, shape = self.channel(0), self.channel(1)
         filled = {"value": 1, "condition": {"test": "datum.hollow", "value": 0}}
-        models = {"color": colour, "shape": shape, "fill": {**colour, "legend": None}}
+        models = {"color": self.channel, "fill": {**self.channel, "legend": None}}
         at = at | models | {"fillOpacity": filled} | SAID
         return marks("point", at, only, size=size, strokeWidth=2, opacity=1)
 
@@ -146,20 +147,19 @@ class Canvas(NamedTuple):
         return alt.LayerChart(layer=[*layers], data=self.data, height=height)
 
 
-def canvas(  # noqa: PLR0913  what is known of rows
+def canvas(
     look: Look,
     found: Result,
     value: Field,
     fields: Sequence[Field],
     *,
     ranked: Sequence[str] = (),
-    baseline: str = "",
     most: int = 30,
 ) -> Canvas:
     """Return a canvas of the rows that have a value, told by some fields; of many segments, those with the most users.
 
     Models are in the order of their values, the best first, unless they are `ranked`; segments by their users, most first, in
-    each chart alike, unless they have an order of their own. Rows of grey models come first, since they are drawn behind.
+    each chart alike. Rows of grey models come first, since they are drawn behind.
     """
     data, users = found.data.drop_nulls(value.name), pl.col("n_users")
     each = data.group_by("segment").agg(users.max())
@@ -167,45 +167,37 @@ def canvas(  # noqa: PLR0913  what is known of rows
     named = {one: f"{one} ({size:,})" if one and size else one for one, size in sizes.items()}
     data = data.filter(pl.col("segment").is_in([*sizes][:most]))
     data = data.with_columns(label=pl.col("segment").replace(named))
-    places = data.sort("place")["label"].unique(maintain_order=True).to_list()
-    labels = places if found.own_order else [*named.values()][:most]
+    labels = [*named.values()][:most]
     models = found.models.order
     order = [*dict.fromkeys([*(ranked or by_value(data, value)), *models])]
-    looks = _looks(look, models, order, baseline)
-    grey = [one for one, (colour, _) in looks.items() if colour == look.colours.others]
+    colours = _colours(look, models, order)
+    grey = [one for one, colour in colours.items() if colour == look.colours.others]
     told = [*[Field("model")] * (models != [ALL]), Field("label"), *fields]
     told += [Field("n_users", "{} users")] * (not found.by)
     words = pl.Series([sentence(row, told) for row in data.to_dicts()], dtype=pl.String)
     at = pl.col("model").cast(pl.Enum(order)), pl.col("label").cast(pl.Enum(labels))
     data = data.with_columns(words=words, clear=~pl.col("model").is_in(grey))
     data = data.sort("clear", *at, maintain_order=True)
-    n, largest = len(sizes), max(filter(None, sizes.values()), default=0)
+    n, largest = len(sizes), data["n_users"].max() or 0
     notes = {
         "In brackets: users.": found.by,
         f"{most} of {n:,} segments, those with the most users.": n > most,
         f"Grey: {counted(len(grey), 'other model')}.": grey,
     }
     size = "up to " * (data["n_users"].n_unique() > 1) + counted(largest, "user")
-    size = "the users of each" if found.by else size
     note = " ".join(note for note, is_so in notes.items() if is_so)
-    return Canvas(look, data, value, looks, order, labels, found.by, size, note)
+    return Canvas(look, data, value, colours, order, labels, found.by, size, note)
 
 
-def _looks(
-    look: Look, models: Sequence[str], ranked: Sequence[str], baseline: str
-) -> dict[str, tuple[str, str]]:
-    """Return colours and shapes by a model's place; of many models, best two and baseline alone have a colour."""
+def _colours(look: Look, models: Sequence[str], ranked: Sequence[str]) -> dict[str, str]:
+    """Return colours by a model's place; of many models, the best two alone have one."""
     for one in look.highlight:
-        if one not in models:
-            close = suggestion(one, models) or f"; there are {listed(models)}"
-            raise RecframeError(f"highlight={one!r} is no model{close}")
+        options.one_of("highlight", one, models)
     is_few, colours = len(models) <= MOST_COLOURED, look.colours.models
-    coloured = look.highlight or (models if is_few else [*ranked[:2], baseline])
-    looks = dict.fromkeys(models, (look.colours.others, SHAPES[0]))
-    for place, one in enumerate(one for one in models if is_few or one in coloured):
-        if one in coloured:
-            looks[one] = (colours[place % len(colours)], SHAPES[place % len(SHAPES)])
-    return looks
+    coloured = look.highlight or (models if is_few else ranked[:2])
+    places = [one for one in models if is_few or one in coloured]
+    own = {one: colours[place % len(colours)] for place, one in enumerate(places)}
+    return {one: own[one] if one in coloured else look.colours.others for one in models}
 
 
 def marks(kind: str, at: Encoding, only: str = "", **look: Any) -> alt.Chart:
@@ -220,23 +212,24 @@ def between(name: str, axis: Encoding, ends: Sequence[str]) -> Encoding:
     return {name: {**axis, "field": ends[0]}, f"{name}2": {"field": ends[1]}}
 
 
-def dots(of: Canvas, row: str, order: Sequence[str], *, zero: bool = False) -> alt.LayerChart:
-    """Return dots with their intervals in rows, those of several models one below the other.
+def dots(of: Canvas, *, zero: bool = False) -> alt.LayerChart:
+    """Return dots with their intervals in rows of segments, models one below the other, or of models.
 
     With `zero` the values are differences, and behind each row is a band, from `beyond` to `within`.
     """
+    row = "label" if of.by else "model"
+    order = of.labels if of.by else by_value(of.data, of.value)
     lanes: Any = of.data[row].value_counts()["count"].max() or 1
     of, colours = of._replace(legend=lanes > 1), of.look.colours
-    axis = {"grid": True, "tickSize": 0, "labels": [*order] != [ALL]}
-    rows = {"field": row, "type": "nominal", "title": None, "axis": axis}
-    base: Encoding = {"y": {**rows, "scale": {"domain": [*order]}}}
+    rows = {"field": row, "type": "nominal", "title": None, "axis": {"grid": True, "tickSize": 0}}
+    base: Encoding = {"y": {**rows, "scale": {"domain": order}}}
     if of.legend:
         lane = {"field": "model", "type": "nominal", "sort": [*of.ranked]}
         base["yOffset"] = {**lane, "scale": {"paddingOuter": 0.35}}
     x = of.value.along(zero=zero, padding=6)
     here = {"test": "datum.value === 0", "value": colours.quiet}
     x["axis"] |= {"gridColor": {"value": colours.grid, "condition": here}}
-    rule = base | between("x", x, ENDS) | {"color": of.channel(0)}
+    rule = base | between("x", x, ENDS) | {"color": of.channel}
     layers = [marks("rule", rule, strokeWidth=2), of.points({**base, "x": x}, 60)]
     if zero:
         behind = base | between("x", x, ("beyond", "within"))
@@ -248,26 +241,26 @@ def dots(of: Canvas, row: str, order: Sequence[str], *, zero: bool = False) -> a
 def curves(of: Canvas, x: Encoding, *more: alt.Chart, zero: bool = True) -> alt.LayerChart:
     """Return a line for each model, with bands where it has intervals, and its points; `more` are layers in front."""
     y = of.value.along(zero=zero, padding=8 * (not zero))
-    line = {"x": x, "y": y, "color": of.channel(0)}
+    line = {"x": x, "y": y, "color": of.channel}
     layers = [marks("line", line, strokeWidth=2), of.points({"x": x, "y": y}, 16, CLEAR), *more]
-    if of.value.ends and len(of.looks) <= MOST_COLOURED:
+    if of.value.ends:
         band = line | between("y", y, of.value.ends)
         layers.insert(0, marks("area", band, CLEAR, opacity=0.16))
     return of.layers(*layers)
 
 
-def steps(of: Canvas, x: Encoding, end: str) -> alt.LayerChart:
+def steps(of: Canvas, x: Encoding) -> alt.LayerChart:
     """Return bars from one end of a bin to the other."""
     y = {"y": of.value.along(zero=True), "y2": {"datum": 0}}
-    models = {"color": of._replace(legend=False).channel(0)}
-    at = between("x", x, (x["field"], end)) | y | models | SAID
+    models = {"color": of._replace(legend=False).channel}
+    at = between("x", x, ENDS) | y | models | SAID
     return of.layers(marks("rect", at, stroke=of.look.colours.background, strokeWidth=0.5))
 
 
 def plane(of: Canvas, x: Field, y: Field) -> alt.LayerChart:
     """Return models as points with the intervals of both axes."""
     across, up = x.along(padding=20, nice=False), y.along(padding=20, nice=False)
-    at = {"x": across, "y": up, "color": of.channel(0)}
+    at = {"x": across, "y": up, "color": of.channel}
     wide, tall = at | between("x", across, x.ends), at | between("y", up, y.ends)
     crosses = [marks("rule", one, CLEAR, opacity=0.7) for one in (wide, tall)]
     return of.layers(*crosses, of.points(at, 70))
@@ -328,9 +321,7 @@ def finished(
     """
     look, line = of.look, pl.struct("model", "label")
     rows = of.data.filter(line.is_first_distinct() | line.is_last_distinct())
-    said = [*rows.sort("clear", descending=True, maintain_order=True)["words"]]
-    more = len(said) - MOST_READ
-    said = [*said[:MOST_READ], *[f"and {counted(more, 'more mark')}"] * (more > 0)]
+    said = rows.sort("clear", descending=True, maintain_order=True)["words"].head(MOST_READ)
     if of.data.is_empty():
         finding, subtitle = "", "There is nothing to draw: no user, list or finding."
     above = (finding or title) + f", by {of.by}" * bool(of.by)
@@ -344,9 +335,9 @@ def finished(
     }
     # the width is that of the whole chart, its axes included; views cannot be fitted
     fitted = {"width": look.width, "autosize": {"type": "fit-x", "contains": "padding"}}
-    options: dict[str, Any] = fitted if isinstance(chart, alt.LayerChart) else {}
+    more: dict[str, Any] = fitted if isinstance(chart, alt.LayerChart) else {}
     words = f"{above}. {below} {'; '.join(said)}"
-    titled: Any = chart.properties(title=heading, description=words, **options)
+    titled: Any = chart.properties(title=heading, description=words, **more)
     made: Chart = titled.configure(**look.config)
     return made
 

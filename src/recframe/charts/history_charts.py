@@ -13,7 +13,6 @@ from recframe.charts.forms import (
     ENDS,
     SAID,
     Field,
-    by_value,
     canvas,
     curves,
     finished,
@@ -29,8 +28,6 @@ from recframe.metrics.language.registry import parse
 from recframe.tracking.changed_runs import CHANGED, FEWEST, OPEN
 from recframe.tracking.histories import OF_RUN
 
-MOST = 6
-"""Most segments in one chart."""
 SUBTITLE = (
     "Bands: intervals of the numbers. Triangles: numbers outside the band of the runs before."
 )
@@ -55,7 +52,7 @@ def timeline(
     model: str,
     by: Sequence[str] | None,
     look: Look,
-    most: int = MOST,
+    most: int = 6,
 ) -> Any:
     """Return the chart of a metric over time, of the rows of `rf.changes` that were split by some columns alone.
 
@@ -81,14 +78,13 @@ def timeline(
     value = of_metric(known) if known else Field("value", f"{metric} {{}}", ends=ENDS, axis=metric)
     expected = Field("expected", "expected {}", ends=("expected_low", "expected_high"))
     told = [Field("as_of", "as of {}"), value, expected, Field("verdict"), Field("note")]
-    ranked = by_value(runs.data.filter(pl.col("as_of") == pl.col("as_of").max()), value)
-    of = canvas(look, runs, value, told, ranked=ranked, most=most)
-    x = {"field": "as_of", "type": "temporal", "title": None, "axis": {"grid": False}}
+    of = canvas(look, runs, value, told, most=most)
+    x = {"field": "as_of", "type": "temporal", "title": None}
     shape = {"expr": "datum.change > 0 ? 'triangle-up' : 'triangle-down'"}
     at = {"x": x, "y": value.along(padding=8), **SAID}
     colours: Any = {"fill": look.colours.warning, "stroke": look.colours.ink}
     changed = f"datum.verdict === '{CHANGED}'"
-    flags = marks("point", at, changed, shape=shape, size=150, opacity=1, **colours)
+    flags = marks("point", at, changed, shape=shape, size=150, **colours)
     chart: Any = curves(of, x, flags, zero=False)
     chart = views(chart, of, "label", of.labels, 1) if of.by else chart
     return finished(chart, of, f"{metric} over time", SUBTITLE, _finding(metric, of.data))
@@ -97,12 +93,11 @@ def timeline(
 def name_of(found: pl.DataFrame, metric: OneMetric, k: Any) -> str:
     """Return a metric's name in a history, users' own metrics included, or raise an error without it."""
     names = found["metric"].unique().sort().to_list()
-    name = metric if metric in names else str(one_metric("timeline()", metric, k))
+    name = str(metric if metric in names else one_metric("timeline()", metric, k))
     if name not in names:
-        close = suggestion(str(name), names) or f"; it has {', '.join(names) or 'no numbers'}"
-        msg = f"the history has nothing of {str(name)!r}{close}"
-        raise RecframeError(msg)
-    return str(name)
+        close = suggestion(name, names) or f"; it has {', '.join(names) or 'no numbers'}"
+        raise RecframeError(f"the history has nothing of {name!r}{close}")
+    return name
 
 
 def _metric_of(text: str) -> Metric[...] | None:

@@ -74,8 +74,6 @@ class Result(NamedTuple):
     models: Names
     by: str = ""
     """Names of the columns that make the segments, or ""."""
-    own_order: bool = False
-    """Whether segments have an order of their own, that of an enum."""
     at: str = ""
     """The level of the intervals, in words."""
 
@@ -106,8 +104,7 @@ def with_names(result: pl.DataFrame, model: str | None) -> Result:
     data = data.with_columns(model=pl.lit(ALL), segment=segment).with_columns(**text, **safe)
     data = data.sort(*safe, nulls_last=True, maintain_order=True) if safe else data
     place = pl.col("segment").rle_id().cast(pl.Int64)
-    own = all(isinstance(key.dtype, pl.Enum) for key in keys.values())
-    return Result(data.drop(*safe).with_columns(place=place), models, ", ".join(keys), own)
+    return Result(data.drop(*safe).with_columns(place=place), models, ", ".join(keys))
 
 
 def each_value(rec: Any, metric: Metric[...], by: str) -> Result:

@@ -59,8 +59,7 @@ RANK = Field("rank", "rank {}", axis="rank (1 is the first place)", format="d")
 HITS = Field(
     "value",
     "{} of lists have a hit",
-    per_cent,
-    ENDS,
+    ends=ENDS,
     axis="share of lists with a hit at the rank",
     format="%",
 )
@@ -162,8 +161,7 @@ class PlotsOfResults:
 
         The numbers are those of `summarize(metric, by=by)`.
 
-        Segments are in the order of their users, most first; those of an enum in its own. Intervals of fewer than ten users
-        are not drawn, since they would stretch the axis.
+        Segments are in the order of their users, most first.
 
             by: the columns, or none where `group_by` has bound them. most: so many segments are shown, the largest.
 
@@ -189,8 +187,7 @@ class PlotsOfResults:
         value = of_metric(metric)
         of = canvas(self._look, found, value, [value], most=most)
         said = f"Means over {of.users}, with intervals at {found.at}."
-        chart = dots(of, *(("label", of.labels) if of.by else ("model", of.ranked)))
-        return finished(chart, of, title, said, leader(of, metric))
+        return finished(dots(of), of, title, said, leader(of, metric))
 
     def curve(
         self,
@@ -268,10 +265,9 @@ class PlotsOfResults:
         other = rows.filter(metric="precision").select(precision="recall")
         found = found._replace(data=rows.filter(metric="recall").hstack(other))
         title, said = "Precision over recall, by cut-off", "Along each line k grows; mean over {}."
-        more = [OF_K]
-        return self._lines(found, RECALL, PRECISION, title, said, more=more, zero=True)
+        return self._lines(found, RECALL, PRECISION, title, said, more=[OF_K], zero=True)
 
-    def _lines(  # noqa: PLR0913  rows, their columns and what is said of them
+    def _lines(
         self,
         found: Result,
         x: Field,
@@ -280,11 +276,10 @@ class PlotsOfResults:
         said: str,
         *,
         more: Sequence[Field] = (),
-        ranked: Sequence[str] = (),
         **scale: Any,
     ) -> alt.LayerChart:
         """Draw a line for each model; braces in what is said stand for the users."""
-        of = canvas(self._look, found, y, [*more, x, y], ranked=ranked)
+        of = canvas(self._look, found, y, [*more, x, y])
         chart = curves(of, x.along(nice=False, **scale))
         return finished(chart, of, title, said.replace("{}", of.users))
 
@@ -312,10 +307,10 @@ class PlotsOfResults:
         check_of_users(one)
         values = each_value(rec, one, "user")
         data = _binned(values.data, one, options.whole("bins", bins, 1))
-        low, ranked = Field("low", "above {}", axis=f"{one}"), by_value(data, of_metric(one))
+        low, ranked = Field("low", "above {}", axis=f"{one}"), by_value(values.data, of_metric(one))
         told, found = [low, Field("high", "up to {}"), SHARE], values._replace(data=data)
         of = canvas(self._look, found, SHARE, told, ranked=ranked)
-        chart = views(steps(of, low.along(), "high"), of, "model", of.ranked)
+        chart = views(steps(of, low.along()), of, "model", of.ranked)
         return finished(chart, of, f"Distribution of {one} over users", f"Values of {of.users}.")
 
     def exposure(self, *, k: int | None = None) -> alt.LayerChart:
@@ -334,16 +329,15 @@ class PlotsOfResults:
         rec = rec._with(rec._context.having(profile=None, weight=None))  # noqa: SLF001  the methods of this room are those of a Rec
         values = each_value(rec, one_metric("exposure", metric, k), "item")
         order = values.data.filter(pl.col("value") > 0).sort("value", descending=True)
-        place, n = pl.int_range(1, pl.len() + 1, dtype=pl.Int64), pl.lit(None, pl.Int64)
-        share = pl.col("value").cum_sum()
-        rows = order.with_columns(items=place.over("model"), share=share.over("model"), n_users=n)
-        grid = [round(10 ** (step / A_DECADE)) for step in range(10 * A_DECADE)]
-        is_end = pl.col("items") == pl.col("items").max().over("model")
-        found = values._replace(data=rows.filter(is_end | pl.col("items").is_in(grid)))
+        items = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("model")
+        share, n = pl.col("value").cum_sum().over("model"), pl.lit(None, pl.Int64)
+        rows = order.with_columns(items=items, share=share, n_users=n)
+        step = (pl.col("items").log(10) * A_DECADE).round()
+        is_drawn = step.is_first_distinct() | (pl.col("items") == pl.col("items").max())
+        found = values._replace(data=rows.filter(is_drawn.over("model")))
         said = "At 10 items: the share of all places that the 10 items shown most have. "
         said += "A line ends at the number of items that are shown."
-        ranked, title = by_value(rows.filter(is_end), ITEMS), "Exposure of the items"
-        return self._lines(found, ITEMS, PLACES, title, said, ranked=ranked, type="log")
+        return self._lines(found, ITEMS, PLACES, "Exposure of the items", said, type="log")
 
     def compare(  # noqa: PLR0913  those of rec.compare
         self,
@@ -361,7 +355,7 @@ class PlotsOfResults:
 
         Takes the arguments of `rec.compare`, whose numbers it draws. Right is better: where lower values are, the axis is
         reversed. A filled mark has a verdict, a hollow one is open. Models are in the order of their values, the best first;
-        segments by their users, most first, those of an enum in its own order. It takes recframe[stats].
+        segments by their users, most first. It takes recframe[stats].
 
         >>> import polars as pl, recframe as rf
         >>> old = pl.DataFrame({"user": [1, 2, 3], "item": [1, 2, 9], "rank": 1})
@@ -370,9 +364,9 @@ class PlotsOfResults:
         >>> chart.data.select("model", "baseline", "difference").rows()
         [('new', 'old', 0.3333333333333333)]
         """
-        one, options = one_metric("compare", metric, k), {"level": level, "cluster": cluster}
-        how = {"baseline": baseline, "by": by, "margin": margin, "correction": correction}
-        found = named(self._rec, self._rec.compare(one, **how, **options))
+        one, how = one_metric("compare", metric, k), {"margin": margin, "correction": correction}
+        how |= {"level": level, "cluster": cluster}
+        found = named(self._rec, self._rec.compare(one, baseline=baseline, by=by, **how))
         found = found._replace(at=at_level(level, cluster))
         return self._differences(found, one, text_of(baseline), margin)
 
@@ -387,16 +381,15 @@ class PlotsOfResults:
         found = found._replace(data=data, models=models_of(self._rec))
         axis = f"difference in {metric}" + " (right is better)" * bool(metric.direction)
         value = DIFFERENCE._replace(axis=axis, lower=metric.direction == "lower")
-        of = canvas(self._look, found, value, TOLD, baseline=baseline)
+        of = canvas(self._look, found, value, TOLD)
         words = (
             f"{of.users.capitalize()} with both values; intervals at {found.at}, each by itself."
         )
         words += " Hollow: open, no difference is shown." * bool(of.data["hollow"].any())
         within = f" Band: within {per_cent(margin or 0)} of its value, which does not matter."
         words += within * (margin is not None)
-        row, order = ("label", of.labels) if of.by else ("model", by_value(of.data, value))
-        chart, title = dots(of, row, order, zero=True), f"{metric}: differences from {baseline}"
-        return finished(chart, of, title, words, _finding(of, baseline))
+        title = f"{metric}: differences from {baseline}"
+        return finished(dots(of, zero=True), of, title, words, _finding(of, baseline))
 
     def tradeoff(
         self,
@@ -420,8 +413,6 @@ class PlotsOfResults:
         """
         rec = self._whole("tradeoff")
         metrics = [one_metric("tradeoff", one, k) for one in (x, y)]
-        if metrics[0] == metrics[1]:
-            raise RecframeError(f"tradeoff takes two metrics, and found {str(metrics[0])!r} twice")
         found = summary(rec, metrics, level, cluster)
         data, other = (found.data.filter(metric=str(metric)) for metric in metrics)
         data = data.hstack(other.select(pl.col("value", *ENDS).name.suffix("_y")))
@@ -435,7 +426,7 @@ class PlotsOfResults:
             f"Crosses: intervals at {found.at}.",
         )
         finding, front = "", by_value(of.data.filter(~pl.col("hollow")), across)
-        if of.data["hollow"].any():
+        if has_front:
             said += " Filled: the Pareto front, models that no other equals or beats in both; hollow: behind it by value."
             names = listed(front, MOST_LISTED)
             finding = f"On the front: {names}, which no other model beats in both"
@@ -456,16 +447,11 @@ def _finding(of: Canvas, baseline: str) -> str:
 
 
 def _binned(values: pl.DataFrame, metric: Metric[...], bins: int) -> pl.DataFrame:
-    """Return the share of users of each model in each bin that has some, with the model's mean and users."""
-    ends = [*metric.range] if all(map(math.isfinite, metric.range)) else [0.0, *values["value"]]
-    least, width = min(ends), (max(ends) - min(ends)) / bins or 1.0
-    value, n = pl.col("value"), pl.len().cast(pl.Int64)
-    place = ((value - least) / width - ROUNDING).ceil().clip(1, bins)
-    each = values.drop("key").with_columns(
-        value=value.mean().over("model"),
-        n_users=n.over("model"),
-        low=least + (place - 1) * width,
-        high=least + place * width,
-    )
-    rows = each.group_by(each.columns).agg(n=n).sort("model", "low")
-    return rows.with_columns(share=pl.col("n") / pl.col("n_users"))
+    """Return the share of users of each model in each bin that has some, with the model's users."""
+    of = [*metric.range] if all(map(math.isfinite, metric.range)) else [0.0, *values["value"]]
+    least, width = min(of), (max(of) - min(of)) / bins or 1.0
+    place = ((pl.col("value") - least) / width - ROUNDING).ceil().clip(1, bins)
+    ends = {"low": least + (place - 1) * width, "high": least + place * width}
+    rows = values.group_by("model", "segment", "place", **ends).agg(n=pl.len().cast(pl.Int64))
+    n_users = pl.col("n").sum().over("model")
+    return rows.with_columns(n_users=n_users, share=pl.col("n") / n_users).sort("model", "low")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
@@ -149,15 +149,12 @@ class Looks(NamedTuple):
                 cell = f"**{text}**" if is_best else text
                 cell += r"\*" * ((*key, model, rival) in beaten)
                 cell += "†" * ((*key, rival, model) in beaten)
-                cells.append(cell + self.behind(row, write))
+                if self.std and row["spread"] is not None:
+                    cell += f" ± {write(row['spread'])}"
+                elif self.intervals > self.std and row["value_low"] is not None:
+                    cell += f" [{write(row['value_low'])}, {write(row['value_high'])}]"
+                cells.append(cell)
         return cells
-
-    def behind(self, row: Mapping[str, Any], write: Callable[..., str]) -> str:
-        """Return the spread or the interval of a value."""
-        if self.std:
-            return "" if row["spread"] is None else f" ± {write(row['spread'])}"
-        low, high = row["value_low"], row["value_high"]
-        return f" [{write(low)}, {write(high)}]" if self.intervals and low is not None else ""
 
     def notes(self, lacks: Sequence[str], cells: Sequence[str], tests: int) -> list[str]:
         """Return sentences on what the numbers and their signs mean."""

@@ -15,12 +15,10 @@ ThemeName = Literal["light", "dark"]
 NARROWEST = 240
 """Least width of a chart, in pixels."""
 MOST_COLOURED = 8
-"""Most models that all have a colour; of more, the best two and the baseline have one."""
+"""Most models that all have a colour; of more, the best two have one."""
 ALL = "all lists"
 """Name of the series where no models are bound."""
 FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
-SHAPES = ("circle", "square", "triangle-up", "diamond")
-"""The marks of models beyond colours."""
 
 
 class Theme(NamedTuple):
@@ -47,7 +45,16 @@ THEMES: Mapping[ThemeName, Theme] = {
         grid="#e4e7eb",
         band="#d9dee4",
         others="#b3bac2",
-        models=("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d"),
+        models=(
+            "#0072b2",
+            "#d55e00",
+            "#009e73",
+            "#cc79a7",
+            "#e69f00",
+            "#56b4e9",
+            "#4d4d4d",
+            "#6a3d9a",
+        ),
         warning="#e69f00",
     ),
     "dark": Theme(
@@ -57,7 +64,16 @@ THEMES: Mapping[ThemeName, Theme] = {
         grid="#2c3238",
         band="#3a424b",
         others="#5a636d",
-        models=("#3fa0dc", "#f0803c", "#22b98d", "#d88fb8", "#eab13c", "#8accf2", "#c9ced3"),
+        models=(
+            "#3fa0dc",
+            "#f0803c",
+            "#22b98d",
+            "#d88fb8",
+            "#eab13c",
+            "#8accf2",
+            "#c9ced3",
+            "#a78bda",
+        ),
         warning="#eab13c",
     ),
 }
