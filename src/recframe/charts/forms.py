@@ -41,7 +41,7 @@ else:
 
 Encoding = dict[str, Any]
 Chart = TypeVar("Chart", bound="alt.LayerChart | alt.FacetChart")
-OF_AXIS = 180
+OF_AXIS = 250
 """Width of an axis's title, in pixels."""
 LETTER = 6.4
 """Average width of a letter, in pixels."""
@@ -178,7 +178,7 @@ def canvas(
     at = pl.col("model").cast(pl.Enum(order)), pl.col("label").cast(pl.Enum(labels))
     data = data.with_columns(words=words, clear=~pl.col("model").is_in(grey))
     data = data.sort("clear", *at, maintain_order=True)
-    n, largest = len(sizes), data["n_users"].max() or 0
+    n, largest = len(sizes), max(filter(None, data["n_users"]), default=0)
     notes = {
         "In brackets: users.": found.by,
         f"{most} of {n:,} segments, those with the most users.": n > most,

@@ -84,7 +84,7 @@ def timeline(
     at = {"x": x, "y": value.along(padding=8), **SAID}
     colours: Any = {"fill": look.colours.warning, "stroke": look.colours.ink}
     changed = f"datum.verdict === '{CHANGED}'"
-    flags = marks("point", at, changed, shape=shape, size=150, **colours)
+    flags = marks("point", at, changed, shape=shape, size=150, opacity=1, **colours)
     chart: Any = curves(of, x, flags, zero=False)
     chart = views(chart, of, "label", of.labels, 1) if of.by else chart
     return finished(chart, of, f"{metric} over time", SUBTITLE, _finding(metric, of.data))

@@ -77,8 +77,6 @@ ITEMS = Field(
     "items", "the first {} items", axis="items, from the most shown (logarithmic)", format="~s"
 )
 VERDICTS = ("better", "higher", "worse", "lower")
-MOST_LISTED = 3
-"""Most models that a title names."""
 DIFFERENCE = Field("difference", write=signed, ends=ENDS)
 TOLD = [
     Field("baseline", "compared with {}"),
@@ -428,7 +426,7 @@ class PlotsOfResults:
         finding, front = "", by_value(of.data.filter(~pl.col("hollow")), across)
         if has_front:
             said += " Filled: the Pareto front, models that no other equals or beats in both; hollow: behind it by value."
-            names = listed(front, MOST_LISTED)
+            names = listed(front, 3)
             finding = f"On the front: {names}, which no other model beats in both"
         title = f"{metrics[1]} against {metrics[0]}"
         return finished(plane(of, across, up), of, title, said, finding)
@@ -440,7 +438,7 @@ def _finding(of: Canvas, baseline: str) -> str:
     for verdict in VERDICTS:
         who = rows.filter(verdict=verdict)["model"].to_list()
         names = [*dict.fromkeys(who)]
-        be = f"{listed(names, MOST_LISTED)} {'is' if len(names) == 1 else 'are'} {verdict}"
+        be = f"{listed(names, 3)} {'is' if len(names) == 1 else 'are'} {verdict}"
         said += [be + f" than {baseline}" * (not said) + some_of(len(who), of)] * bool(who)
     nobody = f"No model is shown to differ from {baseline}" + " in any segment" * bool(of.by)
     return ", ".join(said) or nobody

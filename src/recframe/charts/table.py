@@ -187,9 +187,8 @@ def table(rec: Any, looks: Looks, by: Sequence[Any], lacks: Sequence[str]) -> Ta
     keys = {key: title for key, title in (("segment", found.by), ("model", model)) if title}
     columns = [*(rows[looks.metrics[0]][key].to_list() for key in keys), *values]
     titles = (looks.header.get(one, one) for one in (*keys.values(), *map(str, looks.metrics)))
-    users = " to ".join(
-        f"{n:,}" for n in sorted({data["n_users"].min() or 0, data["n_users"].max() or 0})
-    )
+    counts = [*data["n_users"].sort(), 0]
+    users = " to ".join(f"{n:,}" for n in sorted({counts[0], max(counts)}))
     notes = looks.notes(lacks, [cell for column in values for cell in column], tests)
     each = zip(*columns, strict=True)
     return Table((*titles,), len(keys), (*each,), (f"Users: {users}.", *notes), looks.caption)

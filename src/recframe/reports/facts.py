@@ -215,7 +215,7 @@ class Facts:
         families = [self.compared(runner_up, of, model=best) for of in ([first], others) if of]
         every = [row for found in families for row in found.data.to_dicts()]
         ahead, above = [row for row in every if signs[row["metric"]]], {}
-        if baseline not in {None, best, runner_up}:
+        if baseline is not None and baseline not in {best, runner_up}:
             rows = self.compared(baseline, first).data.to_dicts()
             above = {row["model"]: row for row in rows if row["model"] in {best, runner_up}}
         judged = {"min_users": self.min_users, "model": best}

@@ -101,13 +101,14 @@ def overview(facts: Facts) -> Section | None:
     """Return the values of all models, and their differences."""
     if not facts.summary:
         return None
-    parts = []
+    parts = list[Any]()
     if len(facts.models) > 1 and not facts.stop:
         parts.append(_figure(facts, "models", "models", facts.metrics[0], **facts.how))
     of = facts.compared_all
-    firsts = None if of is None else of.data.filter(metric=str(facts.tested[0]))
-    if firsts is not None and 0 < len(firsts) <= MOST_MARKS:
-        parts.append(_differences(facts, "compare", of._replace(data=firsts), facts.against))
+    if of is not None:
+        firsts = of._replace(data=of.data.filter(metric=str(facts.tested[0])))
+        if 0 < len(firsts.data) <= MOST_MARKS:
+            parts.append(_differences(facts, "compare", firsts, facts.against))
     caption = f"Mean of each metric, with its interval at {facts.at}"
     table = values_table(facts.summary, [*map(str, facts.metrics)], caption)
     parts.append(table._replace(notes=[facts.bounds] * bool(facts.bounds)))
