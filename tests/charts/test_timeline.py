@@ -92,9 +92,9 @@ def test_what_cannot_be_drawn_is_told():
         (lambda: plot.timeline("ndcg@20"), "the history has nothing of 'ndcg@20'; did you mean 'ndcg@10'"),
         (lambda: plot.timeline("ndgc@10"), "unknown metric 'ndgc@10'"),
         (lambda: plot.timeline("ndcg@10", by="country"),
-         "no such number split by 'country'; draw those that it has, with no by"),
+         r"the history has no ndcg@10 with by=\['country'\]; draw what it has, with no by"),
         (lambda: by_country.timeline("ndcg@10"),
-         "no such number of all users; draw those that it has, with by='country'"),
+         r"no ndcg@10 with by=\[\]; draw what it has, with by=\['country'\]"),
         (lambda: plot.timeline("ndcg@10", most=0), "most=0: most takes a whole number from 1 up"),
         (lambda: plot.timeline("ndcg@10", history="h"), r"rec.plot.timeline\(\) has no option 'history'"),
     ):  # fmt: skip

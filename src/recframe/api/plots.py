@@ -1,6 +1,6 @@
 """Class `Plot`, the charts of `rec.plot`.
 
-The charts themselves are in `charts/`, one file a family; a history's chart is here, since it reads names as this room does.
+The charts themselves are in `charts/`; a history's chart is here, since it reads names as this room does.
 """
 
 from __future__ import annotations
@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from recframe.api import argument_errors, reprs
 from recframe.api.argument_errors import Cutoffs
-from recframe.charts.comparison_charts import PlotsOfTwo
-from recframe.charts.list_charts import PlotsOfLists
+from recframe.charts.result_charts import PlotsOfResults
 from recframe.charts.themes import Look, ThemeName
-from recframe.charts.value_charts import PlotsOfValues
 from recframe.frames.dtypes import text_of
 from recframe.metrics.language.definition import Metric
 
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 
-class Plot(PlotsOfValues, PlotsOfTwo, PlotsOfLists):
+class Plot(PlotsOfResults):
     """Charts of a frame: each method asks for numbers, sums them up in Polars, and returns an Altair chart.
 
     A chart is yours to restyle (`chart.properties(height=200)`) and to save: `chart.save("ndcg.svg")`, `"ndcg.png"`, and
@@ -29,14 +27,14 @@ class Plot(PlotsOfValues, PlotsOfTwo, PlotsOfLists):
     few hundred numbers that it shows, whatever the number of rows; `chart.to_dict()` has them. Of a LazyFrame the plan is
     collected, by the streaming engine, since a chart needs its numbers.
 
-    Models are in the order of their values, the best first; segments by their users, most first, those of an enum in its
-    own order. Up to eight models have each a colour, the same in all charts. Of more, the best two and the baseline have
-    one and all others are grey; `rec.plot(highlight=["svd", "knn"])` chooses who stands out. The title says the finding, by
-    value or by a verdict. Each mark has a sentence with its numbers, and those of the most important marks are the chart's
-    `description`, for those who do not see it.
+    Models are in the order of their values, the best first; segments by their users, most first. Up to eight models have
+    each a colour, the same in all charts. Of more, the best two have one and all others are grey;
+    `rec.plot(highlight=["svd", "knn"])` chooses who stands out. The titles of models, segments, differences, tradeoffs and
+    histories say the finding, by value or by a verdict. Each mark has a sentence with its numbers, and those of the first and
+    the last marks of each model are the chart's `description`, for those who do not see it.
 
-    `rec.plot(theme="dark")` draws on dark ground, and `rec.plot(width=400)` charts of 400 pixels in all. `theme=None` leaves
-    ground and fonts alone, for charts that are put together (`first | second`) or that follow a theme of your own.
+    `rec.plot(theme="dark")` draws on dark ground, and `rec.plot(width=400)` charts of 400 pixels in all.
+    Charts are put together (`first | second`) once `chart.config = chart.autosize = alt.Undefined` has taken their theme.
 
     In a notebook Altair shows it, by scripts from the network; after `alt.renderers.enable("svg")` as a picture, which is also
     seen without a network and on GitHub.
@@ -46,11 +44,11 @@ class Plot(PlotsOfValues, PlotsOfTwo, PlotsOfLists):
     def __call__(
         self,
         *,
-        theme: ThemeName | None = "light",
+        theme: ThemeName = "light",
         width: int = 600,
         highlight: object | Sequence[object] = (),
     ) -> Plot:
-        """Return the same with another look: the theme "light", "dark" or None, and the width of charts in pixels.
+        """Return the same with another look: the theme "light" or "dark", and the width of charts in pixels.
 
         highlight: the models in colour; all others are grey.
         """

@@ -64,15 +64,13 @@ def written(value: object, ends: Sequence[float] = ()) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value).removesuffix(" 00:00:00")
 
 
-def per_cent(value: float, ends: Sequence[float] = ()) -> str:
-    """Return a share in per cent as a sentence has it, by its interval or to two digits.
+def per_cent(value: float) -> str:
+    """Return a share in per cent as a sentence has it, to two digits.
 
-    >>> per_cent(0.3764), per_cent(0.0042), per_cent(1.714), per_cent(0.3764, (0.35, 0.41))
-    ('38 %', '0.42 %', '171 %', '37.6 %')
+    >>> per_cent(0.3764), per_cent(0.0042), per_cent(1.714)
+    ('38 %', '0.42 %', '171 %')
     """
     size = 100 * value
-    if ends:
-        return f"{number(size, [100 * end for end in ends])} %"
     digits = f"{size:,.0f}" if abs(size) >= 10 else f"{size:.2g}"  # noqa: PLR2004  two digits
     return f"{digits.replace('-', MINUS)} %"
 

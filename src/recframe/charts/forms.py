@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import polars as pl
 
-from recframe.charts.formatting import counted, listed, written
+from recframe.charts.formatting import counted, written
 from recframe.charts.long_format import Result
-from recframe.charts.themes import ALL, MOST_COLOURED, SHAPES, Look
-from recframe.errors import RecframeError, suggestion
+from recframe.charts.themes import ALL, MOST_COLOURED, Look
+from recframe.errors import RecframeError
 from recframe.metrics.language.definition import Metric
+from recframe.statistics import options
 
 if TYPE_CHECKING:
     import altair as alt
@@ -40,24 +41,22 @@ else:
 
 Encoding = dict[str, Any]
 Chart = TypeVar("Chart", bound="alt.LayerChart | alt.FacetChart")
+OF_AXIS = 250
+"""Width of an axis's title, in pixels."""
 LETTER = 6.4
 """Average width of a letter, in pixels."""
-SIDES, OF_VIEWS = 110, 70
-"""Widths left and right of the marks, of one view and of several, in pixels."""
+OF_VIEWS = 70
+"""Width left and right of several views, in pixels."""
 HEIGHT, OF_VIEW = 280, 150
 """Heights of one view and of each of several, in pixels."""
 NARROWEST_VIEW = 200
-FEW_USERS = 10
-"""Users below which an interval is not drawn, since it would stretch the axis."""
-MOST_POINTS = 30
-"""Most places of a line with visible points."""
 MOST_READ = 12
 """Most rows in an alternative text."""
 SAID = {"tooltip": {"field": "words"}, "description": {"field": "words"}}
 """Tooltip and label of a mark."""
 ENDS = ("low", "high")
-CLEAR, SURE = "datum.clear", "!datum.few"
-"""Rows of models that are not grey, and rows with an interval that is drawn."""
+CLEAR = "datum.clear"
+"""Rows of models that are not grey."""
 
 
 class Field(NamedTuple):
@@ -73,24 +72,14 @@ class Field(NamedTuple):
     """The format of D3 on the axis."""
     lower: bool = False
     """Whether low values are the better ones."""
-    best: str = "best"
-    """Word of a title for the best value."""
 
-    def words(self, row: Mapping[str, Any]) -> str:
-        """Return the value of a row with its interval, "" where it has none."""
-        if row[self.name] is None:
-            return ""
-        ends = [row[end] for end in self.ends if row[end] is not None]
-        text, *interval = (self.write(one, *[ends] * bool(ends)) for one in (row[self.name], *ends))
-        return self.title.replace("{}", text + (f" ({' to '.join(interval)})" if interval else ""))
-
-    def along(self, length: float, **scale: Any) -> Encoding:
+    def along(self, **scale: Any) -> Encoding:
         """Return the encoding of numbers along an axis, of which the right or upper end is the better one."""
         axis = {"format": self.format} if self.format else {}
         return {
             "field": self.name,
             "type": "quantitative",
-            "title": lines(self.axis + ": axis reversed" * self.lower, length),
+            "title": lines(self.axis + ": axis reversed" * self.lower, OF_AXIS),
             "axis": {"tickMinStep": int(self.format == "d"), **axis},
             "scale": {"zero": False, "reverse": self.lower, **scale},
         }
@@ -98,10 +87,21 @@ class Field(NamedTuple):
 
 def of_metric(metric: Metric[...], name: str = "value", ends: Sequence[str] = ENDS) -> Field:
     """Return the field of a metric's values with their intervals."""
-    better, said = metric.direction, f"{metric} {{}}"
-    axis = f"{metric} ({better} is better)" if better else f"{metric}"
-    best = f"{'best' if better else 'highest'} {metric}"
-    return Field(name, said, ends=ends, axis=axis, lower=better == "lower", best=best)
+    axis = f"{metric}" + f" ({metric.direction} is better)" * bool(metric.direction)
+    return Field(name, f"{metric} {{}}", ends=ends, axis=axis, lower=metric.direction == "lower")
+
+
+def sentence(row: Mapping[str, Any], told: Sequence[Field]) -> str:
+    """Return what is said of a row: its values with their intervals."""
+    said = []
+    for one in told:
+        if row[one.name] is not None:
+            ends = [row[end] for end in one.ends if row[end] is not None]
+            numbers = (one.write(value, *[ends] * bool(ends)) for value in (row[one.name], *ends))
+            text, *interval = numbers
+            text += f" ({' to '.join(interval)})" * bool(interval)
+            said.append(one.title.replace("{}", text))
+    return ", ".join(filter(None, said))
 
 
 class Canvas(NamedTuple):
@@ -111,8 +111,8 @@ class Canvas(NamedTuple):
     data: pl.DataFrame
     """Rows under names of charts with their `words`, and whether they are of a model in colour (`clear`)."""
     value: Field
-    looks: Mapping[str, tuple[str, str]]
-    """The colour and the shape of all models, in their own order."""
+    colours: Mapping[str, str]
+    """The colours of all models, in their own order."""
     ranked: Sequence[str]
     """The models, the best first."""
     labels: Sequence[str]
@@ -126,116 +126,78 @@ class Canvas(NamedTuple):
     legend: bool = True
 
     @property
-    def across(self) -> int:
-        """The width of the marks, in pixels."""
-        return self.look.width - SIDES
-
-    def channel(self, place: int) -> Encoding:
-        """Return the encoding of models by colours (0), or by shapes (1), which paper tells apart too."""
-        scale = {"domain": [*self.looks], "range": [one[place] for one in self.looks.values()]}
+    def channel(self) -> Encoding:
+        """The encoding of models by colours."""
+        scale = {"domain": [*self.colours], "range": [*self.colours.values()]}
         named = self.data.filter("clear")["model"].unique(maintain_order=True).to_list()
         columns = max(self.look.width // 180, 1)
         above = {"title": None, "orient": "top", "values": named, "columns": columns}
-        is_told = self.legend and [*self.looks] != [ALL] and named
-        legend = above if is_told else None
+        legend = above if self.legend and named and [*self.colours] != [ALL] else None
         return {"field": "model", "type": "nominal", "scale": scale, "legend": legend}
 
-    def points(self, at: Encoding, size: float, only: str = "", **look: Any) -> alt.Chart:
+    def points(self, at: Encoding, size: float, only: str = "") -> alt.Chart:
         """Return the marks that say their words; hollow ones where rows are `hollow`."""
-        colour, shape = self.channel(0), self.channel(1)
         filled = {"value": 1, "condition": {"test": "datum.hollow", "value": 0}}
-        models = {"color": colour, "shape": shape, "fill": {**colour, "legend": None}}
-        look = {"strokeWidth": 2, "opacity": 1, **look}
-        return marks("point", at | models | {"fillOpacity": filled} | SAID, only, size=size, **look)
+        models = {"color": self.channel, "fill": {**self.channel, "legend": None}}
+        at = at | models | {"fillOpacity": filled} | SAID
+        return marks("point", at, only, size=size, strokeWidth=2, opacity=1)
 
     def layers(self, *layers: alt.Chart, height: float = HEIGHT) -> alt.LayerChart:
         """Return layers of the rows."""
         return alt.LayerChart(layer=[*layers], data=self.data, height=height)
 
 
-class Charts:
-    """The frames of charts, and the look that they share."""
-
-    def __init__(self, rec: Any, look: Look = Look()) -> None:  # noqa: B008  it is frozen
-        # NOTE: it holds what it is asked of and nothing else, so that rec.plot costs nothing and imports no Altair.
-        self._of = rec
-        self._look = look
-
-    @property
-    def _rec(self) -> Any:
-        """The same `rec` without models that are bounds, with answers in frames of Polars."""
-        return self._of._candidates()._in_polars()  # noqa: SLF001  the methods of this room are those of a Rec
-
-
-def canvas(  # noqa: PLR0913  what is known of rows
+def canvas(
     look: Look,
     found: Result,
     value: Field,
     fields: Sequence[Field],
     *,
     ranked: Sequence[str] = (),
-    baseline: str = "",
     most: int = 30,
 ) -> Canvas:
     """Return a canvas of the rows that have a value, told by some fields; of many segments, those with the most users.
 
     Models are in the order of their values, the best first, unless they are `ranked`; segments by their users, most first, in
-    each chart alike, unless they have an order of their own. Rows of grey models come first, since they are drawn behind.
+    each chart alike. Rows of grey models come first, since they are drawn behind.
     """
-    data, users = safe(found.data.drop_nulls(value.name)), pl.col("n_users")
+    data, users = found.data.drop_nulls(value.name), pl.col("n_users")
     each = data.group_by("segment").agg(users.max())
     sizes = dict(each.sort("n_users", "segment", descending=[True, False]).rows())
     named = {one: f"{one} ({size:,})" if one and size else one for one, size in sizes.items()}
-    n, largest = len(sizes), max(filter(None, sizes.values()), default=0)
-    few = (users < FEW_USERS) & (largest >= FEW_USERS) & bool(value.ends)
     data = data.filter(pl.col("segment").is_in([*sizes][:most]))
-    data = data.with_columns(label=pl.col("segment").replace(named), few=few)
-    places = data.sort("place")["label"].unique(maintain_order=True).to_list()
-    labels = places if found.own_order else [*dict.fromkeys(named.values())][:most]
-    models = [*map(safe_text, found.models.order)]
-    order = [*map(safe_text, ranked)] or by_value(data, value)
-    order += [one for one in models if one not in order]
-    looks = _looks(look, models, order, safe_text(baseline))
-    coloured = [one for one, (colour, _) in looks.items() if colour != look.colours.others]
+    data = data.with_columns(label=pl.col("segment").replace(named))
+    labels = [*named.values()][:most]
+    models = found.models.order
+    order = [*dict.fromkeys([*(ranked or by_value(data, value)), *models])]
+    colours = _colours(look, models, order)
+    grey = [one for one, colour in colours.items() if colour == look.colours.others]
     told = [*[Field("model")] * (models != [ALL]), Field("label"), *fields]
-    told += [Field("n_users", f"{{}} {found.noun}s")] * (not found.by)
-    words = pl.Series([_sentence(row, told) for row in data.to_dicts()], dtype=pl.String)
+    told += [Field("n_users", "{} users")] * (not found.by)
+    words = pl.Series([sentence(row, told) for row in data.to_dicts()], dtype=pl.String)
     at = pl.col("model").cast(pl.Enum(order)), pl.col("label").cast(pl.Enum(labels))
-    data = data.with_columns(words=words, clear=pl.col("model").is_in(coloured))
+    data = data.with_columns(words=words, clear=~pl.col("model").is_in(grey))
     data = data.sort("clear", *at, maintain_order=True)
-    grey = counted(len(models) - len(coloured), "other model")
+    n, largest = len(sizes), max(filter(None, data["n_users"]), default=0)
     notes = {
-        f"In brackets: {found.noun}s.": found.by,
+        "In brackets: users.": found.by,
         f"{most} of {n:,} segments, those with the most users.": n > most,
-        f"Intervals of fewer than {FEW_USERS} users are not drawn.": data["few"].any(),
-        f"Grey: {grey}.": len(coloured) < len(models),
+        f"Grey: {counted(len(grey), 'other model')}.": grey,
     }
-    size = "up to " * (data["n_users"].n_unique() > 1) + counted(largest, found.noun)
-    size = f"the {found.noun}s of each" if found.by else size
+    size = "up to " * (data["n_users"].n_unique() > 1) + counted(largest, "user")
     note = " ".join(note for note, is_so in notes.items() if is_so)
-    return Canvas(look, data, value, looks, order, labels, found.by, size, note)
+    return Canvas(look, data, value, colours, order, labels, found.by, size, note)
 
 
-def _sentence(row: Mapping[str, Any], told: Sequence[Field]) -> str:
-    """Return what is said of a row."""
-    return ", ".join(filter(None, (one.words(row) for one in told)))
-
-
-def _looks(
-    look: Look, models: Sequence[str], ranked: Sequence[str], baseline: str
-) -> dict[str, tuple[str, str]]:
-    """Return colours and shapes by a model's place; of many models, best two and baseline alone have a colour."""
-    chosen, is_few = [*map(safe_text, look.highlight)], len(models) <= MOST_COLOURED
-    for one in chosen:
-        if one not in models:
-            close = suggestion(one, models) or f"; there are {listed(models)}"
-            raise RecframeError(f"highlight={one!r} is no model{close}")
-    coloured = chosen or (models if is_few else [*ranked[:2], baseline])
-    colours, found = look.colours.models, dict.fromkeys(models, (look.colours.others, SHAPES[0]))
-    for place, one in enumerate(one for one in models if is_few or one in coloured):
-        if one in coloured:
-            found[one] = (colours[place % len(colours)], SHAPES[place % len(SHAPES)])
-    return found
+def _colours(look: Look, models: Sequence[str], ranked: Sequence[str]) -> dict[str, str]:
+    """Return colours by a model's place; of many models, the best two alone have one."""
+    for one in look.highlight:
+        options.one_of("highlight", one, models)
+    is_few, colours = len(models) <= MOST_COLOURED, look.colours.models
+    coloured = look.highlight or (models if is_few else ranked[:2])
+    places = [one for one in models if is_few or one in coloured]
+    own = {one: colours[place % len(colours)] for place, one in enumerate(places)}
+    return {one: own[one] if one in coloured else look.colours.others for one in models}
 
 
 def marks(kind: str, at: Encoding, only: str = "", **look: Any) -> alt.Chart:
@@ -250,29 +212,26 @@ def between(name: str, axis: Encoding, ends: Sequence[str]) -> Encoding:
     return {name: {**axis, "field": ends[0]}, f"{name}2": {"field": ends[1]}}
 
 
-def dots(
-    of: Canvas, row: str, order: Sequence[str], *, zero: bool = False, band: bool = False
-) -> alt.LayerChart:
-    """Return dots with their intervals in rows, those of several models one below the other.
+def dots(of: Canvas, *, zero: bool = False) -> alt.LayerChart:
+    """Return dots with their intervals in rows of segments, models one below the other, or of models.
 
-    With `zero` the values are differences. Behind each row there may be a band, from `beyond` to `within`.
+    With `zero` the values are differences, and behind each row is a band, from `beyond` to `within`.
     """
+    row = "label" if of.by else "model"
+    order = of.labels if of.by else by_value(of.data, of.value)
     lanes: Any = of.data[row].value_counts()["count"].max() or 1
     of, colours = of._replace(legend=lanes > 1), of.look.colours
-    axis = {"grid": True, "tickSize": 0, "labels": [*order] != [ALL]}
-    rows = {"field": row, "type": "nominal", "title": None, "axis": axis}
-    base: Encoding = {"y": {**rows, "scale": {"domain": [*order]}}}
+    rows = {"field": row, "type": "nominal", "title": None, "axis": {"grid": True, "tickSize": 0}}
+    base: Encoding = {"y": {**rows, "scale": {"domain": order}}}
     if of.legend:
         lane = {"field": "model", "type": "nominal", "sort": [*of.ranked]}
         base["yOffset"] = {**lane, "scale": {"paddingOuter": 0.35}}
-    x = of.value.along(of.across, zero=zero, padding=6)
+    x = of.value.along(zero=zero, padding=6)
+    here = {"test": "datum.value === 0", "value": colours.quiet}
+    x["axis"] |= {"gridColor": {"value": colours.grid, "condition": here}}
+    rule = base | between("x", x, ENDS) | {"color": of.channel}
+    layers = [marks("rule", rule, strokeWidth=2), of.points({**base, "x": x}, 60)]
     if zero:
-        here = {"test": "datum.value === 0", "value": colours.quiet}
-        x["axis"] |= {"gridColor": {"value": colours.grid, "condition": here}}
-    rule = base | between("x", x, ENDS) | {"color": of.channel(0)}
-    sure = f"{SURE} && {CLEAR}" if of.legend else SURE
-    layers = [marks("rule", rule, sure, strokeWidth=2), of.points({**base, "x": x}, 60)]
-    if band:
         behind = base | between("x", x, ("beyond", "within"))
         layers.insert(0, marks("bar", behind, opacity=0.8, color=colours.band))
     height = max(len(order), 1) * max(15 * lanes + 10, 26) + 10
@@ -281,32 +240,29 @@ def dots(
 
 def curves(of: Canvas, x: Encoding, *more: alt.Chart, zero: bool = True) -> alt.LayerChart:
     """Return a line for each model, with bands where it has intervals, and its points; `more` are layers in front."""
-    y = of.value.along(OF_VIEW if of.by else HEIGHT, zero=zero, padding=8 * (not zero))
-    line = {"x": x, "y": y, "color": of.channel(0)}
-    places: Any = of.data.group_by("label", "model").len()["len"].max() or 0
-    layers = [marks("line", line, strokeWidth=1)]
-    if of.value.ends and len(of.looks) <= MOST_COLOURED:
+    y = of.value.along(zero=zero, padding=8 * (not zero))
+    line = {"x": x, "y": y, "color": of.channel}
+    layers = [marks("line", line, strokeWidth=2), of.points({"x": x, "y": y}, 16, CLEAR), *more]
+    if of.value.ends:
         band = line | between("y", y, of.value.ends)
-        layers.append(marks("area", band, f"{SURE} && {CLEAR}", opacity=0.16))
-    seen = {"opacity": int(places <= MOST_POINTS)}
-    points = of.points({"x": x, "y": y}, 20, CLEAR, **seen)
-    return of.layers(*layers, marks("line", line, CLEAR, strokeWidth=2), points, *more)
+        layers.insert(0, marks("area", band, CLEAR, opacity=0.16))
+    return of.layers(*layers)
 
 
-def steps(of: Canvas, x: Encoding, end: str) -> alt.LayerChart:
+def steps(of: Canvas, x: Encoding) -> alt.LayerChart:
     """Return bars from one end of a bin to the other."""
-    y = {"y": of.value.along(OF_VIEW, zero=True), "y2": {"datum": 0}}
-    models = {"color": of._replace(legend=False).channel(0)}
-    at = between("x", x, (x["field"], end)) | y | models | SAID
-    return of.layers(marks("rect", at, stroke=of.look.ground, strokeWidth=0.5))
+    y = {"y": of.value.along(zero=True), "y2": {"datum": 0}}
+    models = {"color": of._replace(legend=False).channel}
+    at = between("x", x, ENDS) | y | models | SAID
+    return of.layers(marks("rect", at, stroke=of.look.colours.background, strokeWidth=0.5))
 
 
 def plane(of: Canvas, x: Field, y: Field) -> alt.LayerChart:
     """Return models as points with the intervals of both axes."""
-    across, up = x.along(of.across, padding=20, nice=False), y.along(HEIGHT, padding=20, nice=False)
-    at = {"x": across, "y": up, "color": of.channel(0)}
+    across, up = x.along(padding=20, nice=False), y.along(padding=20, nice=False)
+    at = {"x": across, "y": up, "color": of.channel}
     wide, tall = at | between("x", across, x.ends), at | between("y", up, y.ends)
-    crosses = [marks("rule", one, f"{SURE} && {CLEAR}", opacity=0.7) for one in (wide, tall)]
+    crosses = [marks("rule", one, CLEAR, opacity=0.7) for one in (wide, tall)]
     return of.layers(*crosses, of.points(at, 70))
 
 
@@ -317,7 +273,12 @@ def views(
     columns = max(min(of.look.width // NARROWEST_VIEW, len(order), most), 1)
     width = max((of.look.width - OF_VIEWS) // columns - 20, 80)
     header = {"title": None, "labelLimit": width, "labelAnchor": "start"}
-    by: Any = {"field": facet, "type": "nominal", "sort": [*order], "header": header}
+    by: Any = {
+        "field": facet,
+        "type": "nominal",
+        "sort": [*order],
+        "header": header,
+    }
     view = chart.properties(width=width, height=OF_VIEW)
     return view.facet(facet=alt.Facet(**by), columns=columns)
 
@@ -329,21 +290,22 @@ def by_value(data: pl.DataFrame, value: Field) -> list[str]:
     return means.sort(value.name, "model", descending=down, nulls_last=True)["model"].to_list()
 
 
-def leader(of: Canvas, place: str = "place", where: str = "") -> str:
-    """Return who alone has the best value at more than half of some places, of which `where` says the kind, or ""."""
+def leader(of: Canvas, metric: Metric[...]) -> str:
+    """Return who alone has the best value in more than half of the segments, or ""."""
     best = pl.col(of.value.name) * (-1 if of.value.lower else 1)
-    rows = of.data.filter(best == best.max().over(place))
-    alone = rows.filter(pl.len().over(place) == 1)["model"].value_counts(sort=True)
-    n, is_alone = of.data[place].n_unique(), of.data["model"].n_unique() == 1
+    rows = of.data.filter(best == best.max().over("label"))
+    alone = rows.filter(pl.len().over("label") == 1)["model"].value_counts(sort=True)
     name, most = [*alone.rows(), ("", 0)][0]
-    if is_alone or 2 * most <= n:
+    if of.data["model"].n_unique() == 1 or 2 * most <= len(of.labels):
         return ""
-    return f"{name} has the {of.value.best}" + f" {some_of(most, n, where)}" * (n > 1)
+    which = "best" if metric.direction else "highest"
+    return f"{name} has the {which} {metric}{some_of(most, of)}"
 
 
-def some_of(some: int, n: int, what: str) -> str:
-    """Return at how many of some places something is so: at all 4 cut-offs, in 3 of 4 segments."""
-    return what.replace("{}", f"all {n}" if some == n else f"{some} of {n}")
+def some_of(some: int, of: Canvas) -> str:
+    """Return in how many segments something is so: in all 4 segments, in 3 of 4 segments, "" without segments."""
+    n = len(of.labels)
+    return f" in {f'all {n}' if some == n else f'{some} of {n}'} segments" * bool(of.by)
 
 
 def finished(
@@ -352,57 +314,34 @@ def finished(
     title: str,
     subtitle: str,
     finding: str = "",
-    read: pl.DataFrame | None = None,
 ) -> Chart:
     """Return a chart with its title, its alternative text and its theme; a finding is the title, where there is one.
 
-    The alternative text has the words of the rows to `read`, or of all, those of models in colour first.
+    The alternative text has the words of the first and the last row of each model and segment, those of models in colour first.
     """
-    look, rows = of.look, (of.data if read is None else read)
-    rows = rows.sort("clear", descending=True, maintain_order=True)
-    said = [*rows["words"][:MOST_READ]]
-    said += [f"and {counted(len(rows) - MOST_READ, 'more mark')}"] * (len(rows) > MOST_READ)
+    look, line = of.look, pl.struct("model", "label")
+    rows = of.data.filter(line.is_first_distinct() | line.is_last_distinct())
+    said = rows.sort("clear", descending=True, maintain_order=True)["words"].head(MOST_READ)
     if of.data.is_empty():
         finding, subtitle = "", "There is nothing to draw: no user, list or finding."
-    elif finding:
-        title, subtitle = finding, f"{title}. {subtitle}"
-    title += f", by {of.by}" * bool(of.by)
-    subtitle = f"{subtitle} {of.notes}".strip()
-    description = safe_text(f"{title}. {subtitle} {'; '.join(said)}{'.' * bool(said)}".strip())
+    above = (finding or title) + f", by {of.by}" * bool(of.by)
+    below = f"{title}. " * bool(finding) + f"{subtitle} {of.notes}".strip()
     heading = {
-        "text": lines(title, look.width * 0.8),
-        "subtitle": lines(subtitle, look.width - 20),
+        "text": lines(above, look.width * 0.8),
+        "subtitle": lines(below, look.width - 20),
         "anchor": "start",
         "frame": "bounds",
         "offset": 10,
     }
-    options: dict[str, Any] = {"title": heading, "description": description}
-    if isinstance(chart, alt.LayerChart):
-        # the width is that of the whole chart, its axes included; charts that are put together cannot be fitted
-        fitted = {"width": look.width, "autosize": {"type": "fit-x", "contains": "padding"}}
-        options |= fitted if look.theme else {"width": of.across}
-    titled: Any = chart.properties(**options)
-    made: Chart = titled.configure(**look.config) if look.theme else titled
+    # the width is that of the whole chart, its axes included; views cannot be fitted
+    fitted = {"width": look.width, "autosize": {"type": "fit-x", "contains": "padding"}}
+    more: dict[str, Any] = fitted if isinstance(chart, alt.LayerChart) else {}
+    words = f"{above}. {below} {'; '.join(said)}"
+    titled: Any = chart.properties(title=heading, description=words, **more)
+    made: Chart = titled.configure(**look.config)
     return made
 
 
 def lines(text: str, width: float) -> list[str]:
     """Return a text as lines that are no wider than so many pixels."""
-    return textwrap.wrap(safe_text(text), max(int(width / LETTER), 12)) or [""]
-
-
-UNSAFE: dict[str, Any] = {"<": "<\u2060", "\u2028": " ", "\u2029": " "}
-"""Characters that would end a script or a text in an expression, each with its substitute.
-
-NOTE: Altair and Vega write names into both as they are. A word joiner, which nobody sees, keeps "</script>" from ending one.
-"""
-
-
-def safe_text(text: str) -> str:
-    """Return a text that ends no script where it is written into a page."""
-    return text.translate(str.maketrans(UNSAFE))
-
-
-def safe(data: pl.DataFrame) -> pl.DataFrame:
-    """Return data whose texts end no script where they are written into a page."""
-    return data.with_columns(pl.col(pl.String).str.replace_many(UNSAFE))
+    return textwrap.wrap(text, max(int(width / LETTER), 12)) or [""]

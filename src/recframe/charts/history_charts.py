@@ -11,10 +11,8 @@ import polars as pl
 from recframe.charts.formatting import counted
 from recframe.charts.forms import (
     ENDS,
-    HEIGHT,
     SAID,
     Field,
-    by_value,
     canvas,
     curves,
     finished,
@@ -22,7 +20,7 @@ from recframe.charts.forms import (
     of_metric,
     views,
 )
-from recframe.charts.long_format import one_metric, with_names
+from recframe.charts.long_format import OneMetric, one_metric, with_names
 from recframe.charts.themes import Look
 from recframe.errors import RecframeError, shown, suggestion
 from recframe.metrics.language.definition import Metric
@@ -30,8 +28,6 @@ from recframe.metrics.language.registry import parse
 from recframe.tracking.changed_runs import CHANGED, FEWEST, OPEN
 from recframe.tracking.histories import OF_RUN
 
-MOST = 6
-"""Most segments in one chart."""
 SUBTITLE = (
     "Bands: intervals of the numbers. Triangles: numbers outside the band of the runs before."
 )
@@ -43,30 +39,34 @@ def keys_of_changes(found: pl.DataFrame) -> list[str]:
     return [name for name in names if name not in OF_RUN]
 
 
-def splits_of(found: pl.DataFrame, metric: str, model: str) -> list[list[str]]:
-    """Return the columns that the numbers of a metric were split by, but models: those of few columns first."""
-    rows = found.filter(pl.col("metric") == metric)
-    names = [name for name in keys_of_changes(found) if name != model]
-    known = pl.DataFrame({name: rows[name].is_not_null() for name in names}).unique()
-    splits = [[*compress(names, row)] for row in known.rows()] or [[]]
-    return sorted(splits, key=lambda one: (len(one), one))
+def splits_of(found: pl.DataFrame, model: str) -> list[tuple[str, ...]]:
+    """Return the columns that each number was split by, but models, in the order of their names."""
+    names = sorted(name for name in keys_of_changes(found) if name != model)
+    known = zip(*(found[name].is_not_null() for name in names), strict=True)
+    return [tuple(compress(names, row)) for row in known] or [()] * len(found)
 
 
 def timeline(
-    found: pl.DataFrame, metric: str, model: str, by: Sequence[str], look: Look, most: int = MOST
+    found: pl.DataFrame,
+    metric: str,
+    model: str,
+    by: Sequence[str] | None,
+    look: Look,
+    most: int = 6,
 ) -> Any:
-    """Return the chart of a metric over time, of the rows of `rf.changes` that were split by some columns alone."""
-    splits, known = splits_of(found, metric, model), _metric_of(metric)
-    if sorted(by) not in map(sorted, splits):
-        given = f"split by {', '.join(map(repr, by))}" if by else "of all users"
-        others = [
-            f"by={shown(one[0] if len(one) == 1 else one)}" if one else "no by" for one in splits
-        ]
-        msg = f"the history has no such number {given}; draw those that it has, with {' or '.join(others)}"
-        raise RecframeError(msg)
+    """Return the chart of a metric over time, of the rows of `rf.changes` that were split by some columns alone.
+
+    Without columns, by the fewest that numbers were split by.
+    """
     rows = found.filter(pl.col("metric") == metric)
-    for name in keys_of_changes(found):
-        rows = rows.filter(rows[name].is_not_null() == (name in by)) if name != model else rows
+    splits, known = splits_of(rows, model), _metric_of(metric)
+    there = sorted({*splits}, key=lambda one: (len(one), one))
+    by = there[0] if by is None else tuple(sorted(by))
+    if by not in there:
+        others = " or ".join(f"by={shown([*one])}" if one else "no by" for one in there)
+        msg = f"the history has no {metric} with by={shown([*by])}; draw what it has, with {others}"
+        raise RecframeError(msg)
+    rows = rows.filter(pl.Series([split == by for split in splits]))
     keys = [*by, *[model] * (model in rows.columns)]
     if rows["name"].n_unique() > 1:
         keys, model = [*keys, "name"], model if model in keys else "name"
@@ -78,30 +78,26 @@ def timeline(
     value = of_metric(known) if known else Field("value", f"{metric} {{}}", ends=ENDS, axis=metric)
     expected = Field("expected", "expected {}", ends=("expected_low", "expected_high"))
     told = [Field("as_of", "as of {}"), value, expected, Field("verdict"), Field("note")]
-    latest = runs.data["as_of"].max()
-    ranked = by_value(runs.data.filter(as_of=latest), value)
-    of = canvas(look, runs, value, told, ranked=ranked, most=most)
-    x = {"field": "as_of", "type": "temporal", "title": None, "axis": {"grid": False}}
+    of = canvas(look, runs, value, told, most=most)
+    x = {"field": "as_of", "type": "temporal", "title": None}
     shape = {"expr": "datum.change > 0 ? 'triangle-up' : 'triangle-down'"}
-    at = {"x": x, "y": value.along(HEIGHT, padding=8), **SAID}
+    at = {"x": x, "y": value.along(padding=8), **SAID}
     colours: Any = {"fill": look.colours.warning, "stroke": look.colours.ink}
     changed = f"datum.verdict === '{CHANGED}'"
     flags = marks("point", at, changed, shape=shape, size=150, opacity=1, **colours)
     chart: Any = curves(of, x, flags, zero=False)
     chart = views(chart, of, "label", of.labels, 1) if of.by else chart
-    finding, read = _finding(metric, of.data), of.data.filter(as_of=latest)
-    return finished(chart, of, f"{metric} over time", SUBTITLE, finding, read)
+    return finished(chart, of, f"{metric} over time", SUBTITLE, _finding(metric, of.data))
 
 
-def name_of(found: pl.DataFrame, metric: str | Metric[...], k: Any) -> str:
+def name_of(found: pl.DataFrame, metric: OneMetric, k: Any) -> str:
     """Return a metric's name in a history, users' own metrics included, or raise an error without it."""
     names = found["metric"].unique().sort().to_list()
-    name = metric if metric in names else str(one_metric("timeline()", metric, k))
+    name = str(metric if metric in names else one_metric("timeline()", metric, k))
     if name not in names:
-        close = suggestion(str(name), names) or f"; it has {', '.join(names) or 'no numbers'}"
-        msg = f"the history has nothing of {str(name)!r}{close}"
-        raise RecframeError(msg)
-    return str(name)
+        close = suggestion(name, names) or f"; it has {', '.join(names) or 'no numbers'}"
+        raise RecframeError(f"the history has nothing of {name!r}{close}")
+    return name
 
 
 def _metric_of(text: str) -> Metric[...] | None:

@@ -12,9 +12,11 @@ from recframe.errors import RecframeError, shown
 from recframe.frames.dtypes import as_text
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.registry import By
 from recframe.ranking.judged_frame import rows_of_models
 from recframe.statistics import options
 
+OneMetric = str | Metric[...]
 NOBODY = "(none)"
 """The name of a null, where nothing else has it."""
 
@@ -72,10 +74,8 @@ class Result(NamedTuple):
     models: Names
     by: str = ""
     """Names of the columns that make the segments, or ""."""
-    own_order: bool = False
-    """Whether segments have an order of their own, that of an enum."""
-    noun: str = "user"
-    """Word for the rows that a value is a mean over."""
+    at: str = ""
+    """The level of the intervals, in words."""
 
 
 def named(rec: Any, result: pl.DataFrame) -> Result:
@@ -104,8 +104,7 @@ def with_names(result: pl.DataFrame, model: str | None) -> Result:
     data = data.with_columns(model=pl.lit(ALL), segment=segment).with_columns(**text, **safe)
     data = data.sort(*safe, nulls_last=True, maintain_order=True) if safe else data
     place = pl.col("segment").rle_id().cast(pl.Int64)
-    own = all(isinstance(key.dtype, pl.Enum) for key in keys.values())
-    return Result(data.drop(*safe).with_columns(place=place), models, ", ".join(keys), own)
+    return Result(data.drop(*safe).with_columns(place=place), models, ", ".join(keys))
 
 
 def each_value(rec: Any, metric: Metric[...], by: str) -> Result:
@@ -119,59 +118,46 @@ def each_value(rec: Any, metric: Metric[...], by: str) -> Result:
     return Result(rows.drop_nulls("value"), names)
 
 
-def longest_list(rec: Any) -> int | None:
-    """Return the length of the longest list: its last rank, or of lists by score its number of rows."""
+def reached(rec: Any, metrics: Sequence[Metric[...]]) -> list[Metric[...]]:
+    """Return the metrics whose cut-offs the longest list reaches, and those with the first cut-off."""
     inputs = rec._inputs(None, [])  # noqa: SLF001  the methods of this room are those of a Rec
     rows = inputs.identified("recommendations")
     keys = [*inputs.model, *inputs.training, "user"]
-    lengths = rows.group_by(keys).len("rank") if inputs.scored else rows
-    found = rec._kind.run(lengths.select(pl.col("rank").max().cast(pl.Int64)))["rank"]  # noqa: SLF001
-    return found.item() if len(found) else None
+    # lists by score have no ranks
+    ranks = rows.group_by(keys).len("rank") if inputs.scored else rows
+    longest = rec._kind.run(ranks.select(pl.col("rank").max()))["rank"].drop_nulls()  # noqa: SLF001
+    last = max([*longest, min(one.k or 0 for one in metrics)])
+    return [one for one in metrics if (one.k or 0) <= last]
 
 
-class Intervals(NamedTuple):
-    """Options of intervals: their level and the column of clusters."""
-
-    level: float
-    cluster: str | None = None
-
-    @property
-    def words(self) -> str:
-        """The level, and the column of clusters, as a sentence has them."""
-        clusters = "" if self.cluster is None else f" (users in clusters, by {self.cluster})"
-        return options.per_cent(self.level) + clusters
+def at_level(level: float, cluster: str | None = None) -> str:
+    """Return the level of intervals, and the column of clusters, as a sentence has them."""
+    clusters = "" if cluster is None else f" (users in clusters, by {cluster})"
+    return options.per_cent(level) + clusters
 
 
-def summary(rec: Any, metrics: Sequence[Metric[...]], how: Intervals, by: Any = None) -> Result:
+def summary(
+    rec: Any,
+    metrics: Sequence[Metric[...]],
+    level: float,
+    cluster: str | None,
+    by: By = None,
+) -> Result:
     """Return a result of `summarize` for a chart, with the cut-off of each row in `k`."""
-    found = named(rec, rec.summarize(metrics, by=by, **how._asdict()))
+    found = named(rec, rec.summarize(metrics, by=by, level=level, cluster=cluster))
     cutoffs = {str(metric): metric.k for metric in metrics}
     k = pl.col("metric").replace_strict(cutoffs, return_dtype=pl.Int64)
     data = found.data.rename({"value_low": "low", "value_high": "high"}).with_columns(k=k)
-    return found._replace(data=data, noun=noun_of(metrics[0]))
+    return found._replace(data=data, at=at_level(level, cluster))
 
 
-def whole(rec: Any, call: str) -> Any:
-    """Return the `rec` of a chart that shows no segments, or say so where some are bound."""
-    by = rec._context.by  # noqa: SLF001  the methods of this room are those of a Rec
-    if by:
-        msg = f"plot.{call} draws no segments, and by={shown(by[0])} is bound; ask it of a rec without group_by"
-        raise RecframeError(msg)
-    return rec
-
-
-def one_metric(call: str, metric: str | Metric[...], k: int | None = None) -> Metric[...]:
+def one_metric(call: str, metric: OneMetric, k: int | None = None) -> Metric[...]:
     """Return the only metric of a chart."""
     found = registry.asked([metric], k)
     if len(found) != 1:
         msg = f"{call} takes one cut-off, such as k=10; found k={shown(k)}"
         raise RecframeError(msg)
     return found[0]
-
-
-def noun_of(metric: Metric[...]) -> str:
-    """Return the noun of what a metric is averaged over."""
-    return "list" if metric.definition.over_lists else "user"
 
 
 def check_of_users(metric: Metric[...]) -> None:

@@ -9,19 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from recframe.errors import RecframeError, shown
-from recframe.frames.options import plain_number
+from recframe.statistics import options
 
 ThemeName = Literal["light", "dark"]
 NARROWEST = 240
 """Least width of a chart, in pixels."""
 MOST_COLOURED = 8
-"""Most models that all have a colour; of more, the best two and the baseline have one."""
+"""Most models that all have a colour; of more, the best two have one."""
 ALL = "all lists"
 """Name of the series where no models are bound."""
 FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
-SHAPES = ("circle", "square", "triangle-up", "diamond")
-"""The marks of models beyond colours."""
 
 
 class Theme(NamedTuple):
@@ -48,7 +45,16 @@ THEMES: Mapping[ThemeName, Theme] = {
         grid="#e4e7eb",
         band="#d9dee4",
         others="#b3bac2",
-        models=("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d"),
+        models=(
+            "#0072b2",
+            "#d55e00",
+            "#009e73",
+            "#cc79a7",
+            "#e69f00",
+            "#56b4e9",
+            "#4d4d4d",
+            "#6a3d9a",
+        ),
         warning="#e69f00",
     ),
     "dark": Theme(
@@ -58,7 +64,16 @@ THEMES: Mapping[ThemeName, Theme] = {
         grid="#2c3238",
         band="#3a424b",
         others="#5a636d",
-        models=("#3fa0dc", "#f0803c", "#22b98d", "#d88fb8", "#eab13c", "#8accf2", "#c9ced3"),
+        models=(
+            "#3fa0dc",
+            "#f0803c",
+            "#22b98d",
+            "#d88fb8",
+            "#eab13c",
+            "#8accf2",
+            "#c9ced3",
+            "#a78bda",
+        ),
         warning="#eab13c",
     ),
 }
@@ -68,8 +83,7 @@ THEMES: Mapping[ThemeName, Theme] = {
 class Look:
     """The theme and the width of charts."""
 
-    theme: ThemeName | None = "light"
-    """None leaves ground, fonts and grid to whoever puts charts together or has a theme of their own."""
+    theme: ThemeName = "light"
     width: int = 600
     """Of the whole chart, in pixels."""
     highlight: tuple[str, ...] = ()
@@ -77,23 +91,13 @@ class Look:
 
     def __post_init__(self) -> None:
         """Reject unknown themes and invalid widths."""
-        if self.theme not in {*THEMES, None}:
-            msg = f"theme={shown(self.theme)}: theme takes 'light', 'dark' or None"
-            raise RecframeError(msg)
-        width = plain_number(self.width)
-        if not isinstance(width, int) or width < NARROWEST:
-            msg = f"width={shown(self.width)}: width takes a whole number of pixels from {NARROWEST} up"
-            raise RecframeError(msg)
+        options.one_of("theme", self.theme, THEMES)
+        options.whole("width", self.width, NARROWEST)
 
     @property
     def colours(self) -> Theme:
-        """The colours of the theme; without one those of the light one."""
-        return THEMES[self.theme or "light"]
-
-    @property
-    def ground(self) -> str:
-        """The colour of the ground; without a theme it is taken for white."""
-        return "white" if self.theme is None else self.colours.background
+        """The colours of the theme."""
+        return THEMES[self.theme]
 
     @property
     def config(self) -> dict[str, Any]:

@@ -58,10 +58,12 @@ def cases(facts: Facts, model: str, other: str | None) -> list[Case]:
     if chosen.is_empty():
         return []
     lines = _lines(facts, metric, chosen["key"].unique())
-    shown: dict[str, tuple[str, bool | None]] = {f"List of {model}": (model, True)}
-    shown |= {f"List of {other}": (other, True)} if other else {}
+    shown: dict[str, tuple[str, bool | None]] = {
+        f"List of {one}": (one, True) for one in (model, other) if one
+    }
     shown["Relevant, but missed"] = (model, False)
-    shown |= {} if facts.inputs.train is None else {"History, the last first": ("", None)}
+    if facts.inputs.train is not None:
+        shown["History, the last first"] = ("", None)
     names, made = as_text(pl.col("key"), chosen.schema["key"]), []
     for row in chosen.with_columns(name=names).to_dicts():
         value = f"{metric} {number(row['value'])}"

@@ -9,11 +9,12 @@ import polars as pl
 
 import recframe
 from recframe.charts.formatting import counted, signed, written
-from recframe.charts.history_charts import keys_of_changes, splits_of, timeline
+from recframe.charts.history_charts import keys_of_changes, timeline
 from recframe.charts.themes import ALL, Look
 from recframe.errors import ColumnError, RecframeError, shown, suggestion
 from recframe.reports.page import Figure, Page, Section, Text, figure
 from recframe.reports.tables import Cell, Column, Row, Table, cut, measured, values_table
+from recframe.statistics import options
 from recframe.tracking.changed_runs import CHANGED, FEWEST, LEVEL, WINDOW, runs_of
 from recframe.tracking.changed_runs import changes as changes_of
 
@@ -58,9 +59,7 @@ def dashboard(
     >>> rf.dashboard(folder, title="Nightly")
     <Nightly: 3 sections; .save('report.html') writes it>
     """
-    if not isinstance(title, str):
-        msg = f"title={shown(title)}: title takes text"
-        raise RecframeError(msg)
+    options.text("title", title)
     found = changes_of(runs_of(history, "dashboard"), window=window, level=level)
     if found.is_empty():
         msg = "the history has no numbers yet; track some: rec.track(..., history='history.parquet', as_of='2026-11-22')"
@@ -105,7 +104,7 @@ def _newest(rows: Sequence[Row]) -> Section:
     rows = sorted(rows, key=lambda row: ("=" in row["users"], row["users"]))
     caption = "Numbers with their intervals; those that changed are marked"
     table = cut(values_table(rows, metrics, caption, "users"))
-    return Section("newest", "The newest run", "", [table])
+    return Section("newest", "The newest run", [table])
 
 
 def _changes(rows: Sequence[Row], window: int, level: float) -> Section:
@@ -128,7 +127,7 @@ def _changes(rows: Sequence[Row], window: int, level: float) -> Section:
     ]
     table = cut(Table("Changes, the newest first", CHANGES, lines), "{:,} earlier left out.")
     lead = f"{counted(len(rows), 'number')} changed."
-    return Section("changed", "Changes", lead, [Text([rule]), *[table] * bool(rows)])
+    return Section("changed", "Changes", [Text([rule]), *[table] * bool(rows)], lead)
 
 
 def _over_time(found: pl.DataFrame, model: str) -> Section:
@@ -137,10 +136,9 @@ def _over_time(found: pl.DataFrame, model: str) -> Section:
     for place, metric in enumerate(metrics[:MOST_CHARTS]):
 
         def draw(width: int, metric: str = metric) -> Any:
-            by = splits_of(found, metric, model)[0]
-            return timeline(found, metric, model, by, Look("light", width))
+            return timeline(found, metric, model, None, Look("light", width))
 
         parts.append(figure(f"chart-{place}", draw))
     left = ", ".join(metrics[MOST_CHARTS:])
     parts += [Text([f"Without a chart: {left}."])] * bool(left)
-    return Section("over-time", "Over time", "", parts)
+    return Section("over-time", "Over time", parts)

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from recframe.audit.report import meanings_of_checks
-from recframe.charts.long_format import Intervals, Names, Result, models_of, named
+from recframe.charts.long_format import Names, Result, at_level, models_of, named
 from recframe.errors import RecframeError
 from recframe.evaluation.required_columns import is_of_segment, needs_of
 from recframe.frames.dtypes import text_of
@@ -62,15 +62,13 @@ class Facts:
 
     def __post_init__(self) -> None:
         """Note what is asked, and the names of the models."""
-        self.plain = self.whole._candidates()._in_polars()  # noqa: SLF001  the methods of this room
-        self.inputs: Frames = self.plain._inputs(None, self.metrics)  # noqa: SLF001
-        self.rec = self.plain
-        self.names: Names = models_of(self.plain)
+        self.rec = self.whole._candidates()._in_polars()  # noqa: SLF001  the methods of this room
+        self.inputs: Frames = self.rec._inputs(None, self.metrics)  # noqa: SLF001
+        self.names: Names = models_of(self.rec)
         self.models = self.names.order
-        metrics = [str(metric) for metric in self.metrics]
-        self.data |= {"metrics": metrics, "models": self.models, "baseline": self.baseline}
-        self.data |= {"by": self.by, "level": self.level, "cluster": self.cluster}
-        self.data |= {"summary": [], "findings": []}
+        metrics, empty = [*map(str, self.metrics)], {"summary": [], "findings": []}
+        names = {"metrics": metrics, "models": self.models, "baseline": self.baseline}
+        self.data = {**names, "by": self.by, **self.how, **empty}
 
     @property
     def of_users(self) -> list[Metric[...]]:
@@ -101,13 +99,13 @@ class Facts:
     @property
     def at(self) -> str:
         """The level of intervals, and the column of clusters, as a sentence has them."""
-        return Intervals(**self.how).words
+        return at_level(**self.how)
 
     @property
     def about(self) -> dict[str, str]:
         """Names and values below the headline."""
         users = max((row["n_users"] for row in self.summary), default=0)
-        found = {"Users": f"{users:,}" * bool(users), "Models": f"{len(self.models):,}"}
+        found = {"Users": f"{users:,}", "Models": f"{len(self.models):,}"}
         found |= {"Baseline": self.baseline or "", "Segments by": ", ".join(self.by)}
         found |= {"Conventions of": self.inputs.context.profile or "", "Intervals": self.at}
         return {name: value for name, value in found.items() if value}
@@ -159,7 +157,7 @@ class Facts:
         served = [metric for metric in metrics if self._is_served(metric)]
         if not served:
             return []
-        found = named(self.plain, self.plain.evaluate(served, tidy=True)).data
+        found = named(self.rec, self.rec.evaluate(served, tidy=True)).data
         names = pl.col("metric").replace({one.name: str(one) for one in served})
         rows = self.by_value(found.with_columns(names).drop("n", "k").to_dicts())
         self.data["costs"] = rows
@@ -178,7 +176,7 @@ class Facts:
         """The findings of the audit with their meanings; none of folds, whose audit is that of the split."""
         if self.inputs.folds is not None or not self.inputs.judged:
             return []
-        found = self.plain.audit(self.k, by=[*self.columns] or None)
+        found = self.rec.audit(self.k, by=[*self.columns] or None)
         what = pl.col("check").replace_strict(
             meanings_of_checks(), default="", return_dtype=pl.String
         )
@@ -204,14 +202,9 @@ class Facts:
     @cached_property
     def decision(self) -> Decision | None:
         """The decision between candidates; None where two are not known, or none is better."""
-        if (
-            self.stop
-            or not self.metrics
-            or self.metrics[0] not in self.tested
-            or not sign_of(self.metrics[0])
-        ):
+        first, baseline = next(iter(self.metrics), None), self.baseline
+        if self.stop or first not in self.tested or not sign_of(first):
             return None
-        first, baseline = self.metrics[0], self.baseline
         signs = {str(one): sign_of(one) for one in self.tested}
         rows = self.of_first(self.summary)
         known = [row["model"] for row in rows if row["value"] is not None]
@@ -220,16 +213,17 @@ class Facts:
             return None
         others = [one for one in self.tested if one != first]
         families = [self.compared(runner_up, of, model=best) for of in ([first], others) if of]
-        above, by_column = {}, {}
+        every = [row for found in families for row in found.data.to_dicts()]
+        ahead, above = [row for row in every if signs[row["metric"]]], {}
         if baseline is not None and baseline not in {best, runner_up}:
             rows = self.compared(baseline, first).data.to_dicts()
             above = {row["model"]: row for row in rows if row["model"] in {best, runner_up}}
-        columns = self.columns if first in self.of_users else []
-        for name, column in zip(self.by, columns, strict=False):
-            more = {"by": column, "min_users": self.min_users, "model": best}
-            by_column[name] = self.compared(runner_up, first, **more)
-        every = [row for found in families for row in found.data.to_dicts()]
-        ahead = [row for row in every if signs[row["metric"]]]
+        judged = {"min_users": self.min_users, "model": best}
+        by_column = {
+            name: self.compared(runner_up, first, by=column, **judged)
+            for name, column in zip(self.by, self.columns, strict=False)
+            if first in self.of_users
+        }
         decision = Decision(
             str(first), signs, self.level, self.margin, baseline, ahead, above, by_column
         )

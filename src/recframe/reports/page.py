@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +21,7 @@ ENDINGS = (".html", ".htm")
 WIDTHS = {"wide": 620, "narrow": 360}
 """Widths of each chart, in pixels; a style shows the one that fits."""
 LONGEST = 2000
-"""Longest text of a page, in characters."""
+"""Longest alternative text, in characters."""
 HEIGHT = 720
 """Height of a page's frame in a notebook, in pixels."""
 NOT_SEEN = re.compile(
@@ -59,12 +60,12 @@ class Findings(NamedTuple):
 
 
 class Section(NamedTuple):
-    """Part of a page: HTML id, heading, first sentence and parts."""
+    """Part of a page: HTML id, heading, parts and first sentence."""
 
     name: str
     title: str
-    lead: str
     parts: Sequence[Any] = ()
+    lead: str = ""
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,9 @@ def _drawn(spec: Mapping[str, Any], name: str) -> str:
     import vl_convert  # noqa: PLC0415
 
     version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    text = vl_convert.vegalite_to_svg(dict(spec), vl_version=version)
+    # NOTE: Vega writes some names into expressions, which the ends of lines of Unicode end
+    given = re.sub(r"\\u202[89]", " ", json.dumps(spec))
+    text = vl_convert.vegalite_to_svg(given, vl_version=version)
     # a line has the label of its first row
     text = LABEL.sub(lambda of: f'class="point" aria-label="{of[1]}"' * (of[2] == "point"), text)
     text = PLACES.sub(lambda of: re.sub(r"(\.\d)\d+", r"\1", of[0]), NOT_SEEN.sub("", text))
@@ -143,11 +146,6 @@ def check_ending(path: str) -> None:
     if ending.lower() not in ENDINGS:
         msg = f"cannot write {path!r}: {wrong_ending(ending)}; a page is an .html file"
         raise RecframeError(msg)
-
-
-def _cut(value: Any) -> Any:
-    """Return a text no longer than anybody reads."""
-    return value[:LONGEST] + "\u2026" if type(value) is str and len(value) > LONGEST else value
 
 
 def check_installed() -> None:
@@ -172,7 +170,6 @@ def _template() -> Any:
 
     environment = jinja2.Environment(
         autoescape=True,
-        finalize=_cut,
         loader=jinja2.FunctionLoader(_file),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -10,7 +10,7 @@ from typing import Any
 
 import recframe
 from recframe.charts.formatting import counted
-from recframe.charts.long_format import Intervals, Result, noun_of
+from recframe.charts.long_format import Result
 from recframe.charts.themes import MOST_COLOURED
 from recframe.errors import (
     DataError,
@@ -47,7 +47,7 @@ def report(rec: Any, columns: Sequence[Any], title: str, only: Sequence[str], **
     with warned_once():
         facts.stop = _stop(facts)
         sections = [_made(facts, name, notes) for name in only or SECTIONS]
-    sections.append(Section("notes", "Notes", "", [Text([notes])]) if notes else None)
+    sections.append(Section("notes", "Notes", [Text([notes])]) if notes else None)
     day, data = datetime.now().astimezone(), fingerprint(facts.inputs)
     footer = f"Made by recframe {recframe.__version__} on {day.day} {day:%B %Y}, of the data with the fingerprint {data}."
     headline, there = _headline(facts), [one for one in sections if one is not None]
@@ -93,7 +93,7 @@ def _headline(facts: Facts) -> str:
         return f"No user has a value of {metric}."
     value, ends, _ = measured(rows[0])
     is_first = f"{rows[0]['model']} is first by {metric}:" if len(rows) > 1 else f"{metric} is"
-    users = counted(rows[0]["n_users"], noun_of(metric))
+    users = counted(rows[0]["n_users"], "user")
     return f"{is_first} {value}{f' ({ends})' if ends else ''}, over {users}."
 
 
@@ -101,26 +101,18 @@ def overview(facts: Facts) -> Section | None:
     """Return the values of all models, and their differences."""
     if not facts.summary:
         return None
-    parts = []
+    parts = list[Any]()
     if len(facts.models) > 1 and not facts.stop:
-        parts = [
-            _figure(facts, "models", "models", facts.metrics[0], **facts.how),
-            *_against(facts),
-        ]
+        parts.append(_figure(facts, "models", "models", facts.metrics[0], **facts.how))
+    of = facts.compared_all
+    if of is not None:
+        firsts = of._replace(data=of.data.filter(metric=str(facts.tested[0])))
+        if 0 < len(firsts.data) <= MOST_MARKS:
+            parts.append(_differences(facts, "compare", firsts, facts.against))
     caption = f"Mean of each metric, with its interval at {facts.at}"
     table = values_table(facts.summary, [*map(str, facts.metrics)], caption)
     parts.append(table._replace(notes=[facts.bounds] * bool(facts.bounds)))
-    return Section("overview", "Overview", "", parts)
-
-
-def _against(facts: Facts) -> list[Any]:
-    """Return the chart of differences from the baseline, or from the best model, by the first metric."""
-    of = facts.compared_all
-    if of is None:
-        return []
-    firsts = of._replace(data=of.data.filter(metric=str(facts.tested[0])))
-    is_drawn = 0 < len(firsts.data) <= MOST_MARKS
-    return [_differences(facts, "compare", firsts, facts.against)] if is_drawn else []
+    return Section("overview", "Overview", parts)
 
 
 def comparison(facts: Facts) -> Section | None:
@@ -130,7 +122,7 @@ def comparison(facts: Facts) -> Section | None:
         return None
     rows = facts.by_value(facts.keep("compared", of.data))
     caption = f"Differences from {facts.against}, with intervals at {facts.at}"
-    return Section("comparison", "Comparison of models", "", [differences_table(rows, caption)])
+    return Section("comparison", "Comparison of models", [differences_table(rows, caption)])
 
 
 def segments(facts: Facts) -> Section | None:
@@ -144,7 +136,7 @@ def segments(facts: Facts) -> Section | None:
     for place, by in enumerate(facts.columns):
         asked = {"by": by, "most": most, **facts.how}
         parts.append(_figure(facts, f"segments-{place}", "segments", facts.of_users[0], **asked))
-    return Section("segments", "Segments", "", parts)
+    return Section("segments", "Segments", parts)
 
 
 def curves(facts: Facts) -> Section | None:
@@ -158,7 +150,7 @@ def curves(facts: Facts) -> Section | None:
         warnings.simplefilter("ignore", RecframeWarning)
         for one in facts.over_cutoffs:
             parts += [_figure(facts, f"curve-{one.name}", "curve", one, **asked)]
-    return Section("curves", "Over the cut-off", "", parts) if parts else None
+    return Section("curves", "Over the cut-off", parts) if parts else None
 
 
 def cases(facts: Facts) -> Section | None:
@@ -170,7 +162,7 @@ def cases(facts: Facts) -> Section | None:
     whom = f" of {pair[0]}, against {pair[1]}" if of else ""
     made = Cases(cases_of(facts, *pair))
     lead = f"Lists of real users by {first}{whom}."
-    return Section("cases", "Cases", lead, [made]) if made.cases else None
+    return Section("cases", "Cases", [made], lead) if made.cases else None
 
 
 def costs(facts: Facts) -> Section | None:
@@ -180,7 +172,7 @@ def costs(facts: Facts) -> Section | None:
     names = [*dict.fromkeys(row["metric"] for row in facts.costs)]
     table = values_table(facts.costs, names, "What the lists are like")
     chart = _figure(facts, "exposure", "exposure", k=facts.k)
-    return Section("costs", "Beyond accuracy", "", [chart, table])
+    return Section("costs", "Beyond accuracy", [chart, table])
 
 
 def audit(facts: Facts) -> Section | None:
@@ -188,7 +180,7 @@ def audit(facts: Facts) -> Section | None:
     if facts.inputs.folds is not None or not facts.inputs.judged:
         return None
     lead = "" if facts.findings else "The audit finds nothing odd in the data."
-    return Section("audit", "Audit of the data", lead, [Findings(facts.findings)] * (not lead))
+    return Section("audit", "Audit of the data", [Findings(facts.findings)] * (not lead), lead)
 
 
 def definitions(facts: Facts) -> Section | None:
@@ -197,7 +189,7 @@ def definitions(facts: Facts) -> Section | None:
     for metric in facts.metrics:
         meaning = explanation.question(facts.inputs, metric, (), None).text().replace("`", "")
         parts.append(Text(meaning.split("\n\n"), f"{metric}"))
-    return Section("definitions", "How the numbers are computed", "", parts) if parts else None
+    return Section("definitions", "How the numbers are computed", parts) if parts else None
 
 
 SECTIONS = {
@@ -220,5 +212,6 @@ def _figure(facts: Facts, name: str, call: str, *given: Any, **options: Any) -> 
 def _differences(facts: Facts, name: str, found: Result, baseline: str) -> Any:
     """Return the chart of comparisons of a metric."""
     metric = next(one for one in facts.tested if str(one) == found.data["metric"][0])
-    how = Intervals(**facts.how)
-    return _figure(facts, name, "_differences", found, metric, how, baseline, facts.margin)
+    return _figure(
+        facts, name, "_differences", found._replace(at=facts.at), metric, baseline, facts.margin
+    )
