@@ -44,6 +44,8 @@ ENOUGH_USERS = 150
 """Users to look at where these are too few, of whom hardly ever fewer than `FEWEST_USERS` are drawn."""
 SHARE = 64
 """One in how many users is among `OF_SOME_USERS`."""
+WHOLE_LOOK = 50_000
+"""Rows up to which all are looked at."""
 TEXT = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
 
 
@@ -184,7 +186,7 @@ class Data:
         whole = {
             name: given[name] for name, plan in plans.items() if name in given and plan is not None
         }
-        if max(map(len, whole.values()), default=0) <= FEW_ROWS:
+        if max(map(len, whole.values()), default=0) <= WHOLE_LOOK:
             return whole
         rows = {name: plan for name, plan in plans.items() if plan is not None and name in whole}
         some = {name: stream(plan.filter(OF_SOME_USERS)) for name, plan in rows.items()}
@@ -202,11 +204,12 @@ class Data:
         """The same of some users alone, where a call has many; None where it has few, or LazyFrames."""
         call = self.of_call
         lists, truth = self.look("recommendations"), self.look("truth")
-        if call is None or lists is None or lists is call.given["recommendations"]:
+        if call is None or lists is None:
             return None
-        # a look at one in fewer users shows alone that there is nothing to find
+        # what is said of fewer rows, or of one in fewer users, is of all
+        n_rows_of_call = max(len(rows) for name, rows in call.given.items() if name in self.looks)
         looks = [rows.filter(OF_SOME_USERS) for rows in (lists, truth) if rows is not None]
-        if _n_users(looks) < FEWEST_USERS:
+        if n_rows_of_call <= FEW_ROWS or _n_users(looks) < FEWEST_USERS:
             return None
         judging = self.inputs.truth
         if judging is not None:
