@@ -40,7 +40,7 @@ MANY_USERS = 10_000
 """Users beyond whom a call looks at some, see `OF_SOME_USERS`."""
 FEWEST_USERS = 100
 """Fewest of these who say something of all."""
-ENOUGH_USERS = 150
+ENOUGH_USERS = 200
 """Users to look at where these are too few, of whom hardly ever fewer than `FEWEST_USERS` are drawn."""
 SHARE = 64
 """One in how many users is among `OF_SOME_USERS`."""
