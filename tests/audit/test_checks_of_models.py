@@ -109,7 +109,7 @@ LARGE = [(60_000, 48_000, 1, "(7[5-9]|8[0-5])"), (1_000, 640, 60, "64"), (1_000,
 @pytest.mark.parametrize(("a", "b", "n_items", "share"), LARGE)
 def test_of_many_users_some_are_looked_at(a, b, n_items, share):
     users = [pl.DataFrame({"model": m, "user": range(n)}) for m, n in (("A", a), ("B", b))]
-    items = pl.DataFrame({"item": range(n_items)}).with_columns(rank=pl.col("item") + 1)
+    items = pl.DataFrame({"item": range(1, n_items + 1)}).with_columns(rank="item")
     truth = pl.DataFrame({"user": range(a)}).with_columns(item=1)
     lists = pl.concat(users).join(items, how="cross")
 
