@@ -102,15 +102,18 @@ def test_a_table_says_whose_lists_are_missing(kind):
     assert len(said) == 1
 
 
-def test_of_many_users_some_are_looked_at():
-    a, b = range(60_000), range(48_000)
-    users = pl.concat([pl.DataFrame({"model": m, "user": u}) for m, u in (("A", a), ("B", b))])
-    truth = pl.DataFrame({"user": a}).with_columns(item=1)
-    lists = users.with_columns(item=1, rank=1)
+# users of A, of B, and items of a list; of rows that are few, or of few users, all are counted
+LARGE = [(60_000, 48_000, 1, "(7[5-9]|8[0-5])"), (1_000, 640, 60, "64"), (1_000, 640, 200, "64")]
 
-    with pytest.warns(
-        rf.RecframeWarning, match="(7[5-9]|8[0-5]) % of the users have a list of 'B'"
-    ):
+
+@pytest.mark.parametrize(("a", "b", "n_items", "share"), LARGE)
+def test_of_many_users_some_are_looked_at(a, b, n_items, share):
+    users = [pl.DataFrame({"model": m, "user": range(n)}) for m, n in (("A", a), ("B", b))]
+    items = pl.DataFrame({"item": range(1, n_items + 1)}).with_columns(rank="item")
+    truth = pl.DataFrame({"user": range(a)}).with_columns(item=min(2, n_items))
+    lists = pl.concat(users).join(items, how="cross")
+
+    with pytest.warns(rf.RecframeWarning, match=f"{share} % of the users have a list of 'B'"):
         lists.rec(truth, model="model").evaluate("mrr")
 
 

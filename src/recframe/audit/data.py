@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite
@@ -40,6 +40,12 @@ MANY_USERS = 10_000
 """Users beyond whom a call looks at some, see `OF_SOME_USERS`."""
 FEWEST_USERS = 100
 """Fewest of these who say something of all."""
+ENOUGH_USERS = 200
+"""Users to look at where these are too few, of whom hardly ever fewer than `FEWEST_USERS` are drawn."""
+SHARE = 64
+"""One in how many users is among `OF_SOME_USERS`."""
+WHOLE_LOOK = 50_000
+"""Rows up to which all are looked at."""
 TEXT = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
 
 
@@ -129,6 +135,11 @@ def _highest(rows: Numbers) -> float:
     return float(highest or 0.0)
 
 
+def _n_users(frames: Iterable[pl.DataFrame]) -> int:
+    """Return the number of users of the frame that has the most."""
+    return max(rows["user"].n_unique() for rows in frames)
+
+
 @dataclass(frozen=True)
 class Data:
     """Input frames of the checks, with queries that several of them share."""
@@ -175,28 +186,35 @@ class Data:
         whole = {
             name: given[name] for name, plan in plans.items() if name in given and plan is not None
         }
-        if max(map(len, whole.values()), default=0) <= FEW_ROWS:
+        if max(map(len, whole.values()), default=0) <= WHOLE_LOOK:
             return whole
-        some = {
-            name: stream(plan.filter(OF_SOME_USERS))
-            for name, plan in plans.items()
-            if plan is not None and name in whole
-        }
-        n_users = max(rows["user"].n_unique() for rows in some.values())
-        return some if n_users >= FEWEST_USERS else whole
+        rows = {name: plan for name, plan in plans.items() if plan is not None and name in whole}
+        some = {name: stream(plan.filter(OF_SOME_USERS)) for name, plan in rows.items()}
+        n_users = _n_users(some.values())
+        if n_users >= FEWEST_USERS:
+            return some
+        # lists of several models, or long ones, are many rows of few users
+        share = n_users * SHARE // ENOUGH_USERS
+        if share <= 1:
+            return whole
+        return {name: stream(plan.filter(user.hash() % share == 0)) for name, plan in rows.items()}
 
     @property
     def of_some_users(self) -> Data | None:
         """The same of some users alone, where a call has many; None where it has few, or LazyFrames."""
         call = self.of_call
-        lists = self.look("recommendations")
-        if call is None or lists is None or lists is call.given["recommendations"]:
+        lists, truth = self.look("recommendations"), self.look("truth")
+        if call is None or lists is None:
             return None
-        truth = self.inputs.truth
-        if truth is not None:
-            seen = self.look("truth")
-            truth = truth.filter(OF_SOME_USERS) if seen is None else seen.lazy()
-        return replace(self, inputs=replace(self.inputs, lists=lists.lazy(), truth=truth))
+        # what is said of fewer rows, or of one in fewer users, is of all
+        n_rows_of_call = max(len(rows) for name, rows in call.given.items() if name in self.looks)
+        looks = [rows.filter(OF_SOME_USERS) for rows in (lists, truth) if rows is not None]
+        if n_rows_of_call <= FEW_ROWS or _n_users(looks) < FEWEST_USERS:
+            return None
+        judging = self.inputs.truth
+        if judging is not None:
+            judging = judging.filter(OF_SOME_USERS) if truth is None else truth.lazy()
+        return replace(self, inputs=replace(self.inputs, lists=lists.lazy(), truth=judging))
 
     def lists_of_look(self) -> pl.DataFrame | None:
         """Return the lists among the rows that are looked at, as `lengths` has them."""
