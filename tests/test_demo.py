@@ -162,4 +162,4 @@ def test_a_folder_that_cannot_be_made_is_one_line():
     Path("taken").write_text("a file")
     result = CliRunner().invoke(main, [*SMALL, "--save", "taken/shop"])
     assert result.exit_code == 1
-    assert result.stderr == "error: cannot write into 'taken/shop': Not a directory\n"
+    assert result.stderr == "error: cannot write to taken/shop: Not a directory\n"

@@ -40,7 +40,7 @@ def test_a_gate_is_against_the_latest_run():
     result = run(*asked, "-o", "gate.parquet")
 
     assert result.exit_code == 1, result.output
-    assert "not met in 1 of 1 rows (fails 1)" in result.stderr
+    assert "fails 1\n" in result.stderr
     rec = pl.read_parquet("shop.parquet").rec
     found = rec.require("mrr >= 0.9 * last", last=rf.history("history"), raises=False)
     assert pl.read_parquet("gate.parquet").equals(found)
@@ -79,7 +79,7 @@ def test_a_page_of_a_history_is_written():
 
     assert result.exit_code == 0, result.output
     assert result.stdout == ""
-    assert result.stderr.startswith("wrote one.html (")
+    assert result.stderr == "wrote one.html\n"
     page = Path("one.html").read_text(encoding="utf-8")
     assert page.count("<figure") == 2
     assert "up to 6 runs before, at 90 %" in page

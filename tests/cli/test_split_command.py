@@ -62,12 +62,11 @@ def test_files_are_what_python_gives(words: str) -> None:
     made = getattr(LOG.rec(time="at").split, rule)(**options)
 
     name, _, more = words.partition(" ")
-    result = run(f"split {name} log.parquet {more} --columns time=at -o there --labels")
+    result = run(f"split {name} log.parquet {more} --columns time=at -o there")
 
     assert result.exit_code in {0, 1}, result.output
     assert_frame_equal(pl.read_parquet("there/train.parquet"), made.train)
     assert_frame_equal(pl.read_parquet("there/truth.parquet"), made.truth)
-    assert_frame_equal(pl.read_parquet("there/labels.parquet"), made.labels)
     assert Path("there/fold_in.parquet").exists() == (len(made.fold_in) > 0)
     assert (result.exit_code == 1) == ("error" in made.audit()["severity"])
     for check in made.audit()["check"]:

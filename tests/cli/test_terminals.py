@@ -23,7 +23,7 @@ from rich.cells import cell_len
 
 import recframe as rf
 from recframe.cli.commands import main
-from recframe.cli.tables import HEAD_BREAK
+from recframe.cli.tables import NAME_BREAK
 from recframe.demo import simulate
 from recframe.statistics.stored_results import decimals_of
 
@@ -187,9 +187,7 @@ TABLES = {
     "changes": ("changes", "SHOP/runs", "--window", "5"),
     "explained": ("explain", "map@10", "ranx", "recbole"),
     "metrics": ("metrics",),
-    "metric": ("metrics", "ndcg"),
     "profiles": ("profiles",),
-    "profile": ("profiles", "ranx"),
     "demo": ("demo", "--n-users", "100", "--n-items", "60"),
 }
 RAW = {"history", "changes"}
@@ -207,9 +205,9 @@ def printed(shop: Path, name: str, width: int | None = None) -> str:
 
 
 def words(text: str) -> set[str]:
-    """Return the words of a text, of heads their parts, numbers without groups of digits, notes without what parts them."""
+    """Return the words of a text, of names their parts, numbers without groups of digits, notes without what parts them."""
     found = (re.sub(r"(?<=\d),(?=\d{3})|[;,]$", "", word) for word in text.split())
-    return {part for word in found for part in HEAD_BREAK.split(word) if part}
+    return {part for word in found for part in NAME_BREAK.split(word) if part}
 
 
 @pytest.mark.parametrize("width", [80, 120])

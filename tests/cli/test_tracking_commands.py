@@ -97,7 +97,7 @@ def test_what_is_wrong_is_said_in_words_of_the_shell():
     assert failure("history", "none") == "there is no history at 'none'; recframe track starts one"
     for arguments, words in (
         (("history", "none", "--since", "x"), "'x' does not match the formats"),
-        ((*TRACK, "--as-of", "2026-11-22", "--tag", "x"), "'x' is no name=word"),
+        ((*TRACK, "--as-of", "2026-11-22", "--tag", "x"), "'x' is not NAME=WORD; write for example commit=3f,team=a"),
         (TRACK, "Missing option '--as-of'"),
     ):  # fmt: skip
         result = run(*arguments)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import errno
+import inspect
 import os
-import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from datetime import datetime
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,71 +15,54 @@ import polars as pl
 
 import recframe as rf
 from recframe import demo as simulated
-from recframe.audit.report import CHECKS
-from recframe.cli import files
-from recframe.cli.calls import (
-    FORMAT,
-    HISTORY,
-    OUTPUTS,
-    PAGE,
-    PUBLISHED,
-    command,
-    command_of,
+from recframe.api.splits import Splits
+from recframe.cli import calls
+from recframe.cli.options import (
+    PATH,
+    Command,
+    options_of,
+    options_of_files,
+    options_of_rec,
 )
-from recframe.cli.gates import require
-from recframe.cli.inputs import reading
-from recframe.cli.options import PATH, Option, options_of
-from recframe.cli.output import Failure, NotJudged, Options, note, put, say
-from recframe.cli.results import STDOUT, check_output, give, is_table
-from recframe.cli.splits import split
-from recframe.cli.tables import print_findings, print_frame
-from recframe.errors import RecframeError, readable, suggestion
-from recframe.reports.page import Page
+from recframe.cli.output import NotJudgedError, say
+from recframe.cli.results import FORMATS, TABLE
+from recframe.errors import readable
 
 INTERRUPTED, LEFT = 130, 141
 """Exit statuses after Ctrl-C, and where the reader of stdout leaves, as `head` does: 128 and the number of the signal."""
 
 
-@contextmanager
-def _words_of_usage() -> Iterator[None]:
-    """Have click's own errors, which repeat what was written, be fit for a terminal."""
-    try:
-        yield
-    except click.UsageError as error:
-        text = readable(error.message)
-        if "unexpected extra argument" in text:
-            text += "; put a pattern in quotes: 'recs/*.parquet'"
-        # NOTE: it is final to type checkers, and what its own show() prints
-        error.message = text  # type: ignore[misc]
-        raise
-
-
 class Commands(click.Group):
     """Commands whose errors are a line, without a traceback."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read what stands before the name of a command."""
-        with _words_of_usage():
-            return super().parse_args(ctx, args)
+    def main(self, *args: Any, **settings: Any) -> Any:
+        """Run a command, and end with its status."""
+        status: Any = 1
+        try:
+            status = super().main(*args, **settings | {"standalone_mode": False})
+        except click.Abort:
+            status = INTERRUPTED
+        except click.ClickException as error:
+            # click repeats what was written; NOTE: the text is final to type checkers, and what show() prints
+            error.message = readable(error.message)  # type: ignore[misc]
+            error.show()
+            status = error.exit_code
+        except (rf.RecframeError, pl.exceptions.PolarsError) as error:
+            say(f"error: {' '.join(readable(str(error)).split())}", err=True)
+            status = 2 if isinstance(error, NotJudgedError) else 1
+        sys.exit(status)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command."""
+        """Run a command, and say where its output cannot be written."""
         try:
-            with _words_of_usage():
-                return super().invoke(ctx)
-        except (rf.RecframeError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-            is_own = isinstance(error, rf.RecframeError)
-            kind = NotJudged if ctx.invoked_subcommand == "require" else Failure
-            raise kind(str(error) if is_own else f"Polars: {files.first_line(error)}") from None
-        except KeyboardInterrupt:
-            ctx.exit(INTERRUPTED)
+            return super().invoke(ctx)
         except OSError as error:
             # so that what is left to write does not fail at the end once more
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-            if error.errno == errno.EPIPE:
+            if isinstance(error, BrokenPipeError):
                 ctx.exit(LEFT)
-            msg = f"cannot write to stdout: {error.strerror}"
-            raise Failure(msg) from None
+            msg = f"cannot write to {error.filename or 'stdout'}: {error.strerror}"
+            raise rf.RecframeError(msg) from None
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -104,299 +84,356 @@ def main() -> None:
             stream.reconfigure(errors="replace")
 
 
-# Findings, histories and pages
+# Arguments and options that several commands have
 
-
-def _show_findings(found: pl.DataFrame, options: Options) -> None:
-    """Show findings, and exit with 1 where one is of severity error."""
-    if options["memory"] is not None:
-        left = ", ".join(check.name for check in CHECKS if "all users" in check.needs)
-        note(f"a call within --memory makes no checks of all users at once: {left}")
-    if is_table(options):
-        print_findings(found)
-    else:
-        give(found, options)
-    if "error" in found["severity"]:
-        click.get_current_context().exit(1)
-
-
-def _show_runs(runs: pl.DataFrame, options: Options) -> None:
-    """Show runs by their numbers, or write all that is known of them."""
-    if is_table(options):
-        times = runs["as_of"]
-        if (times == times.dt.truncate("1d")).all():
-            runs = runs.with_columns(times.dt.date())
-        runs = runs.rename({"low": "value_low", "high": "value_high"})
-        names = [one.name for one in runs if one.count() or not len(runs)]
-        hidden = {"fingerprint", "std", "expected", "n_runs"}
-        runs = runs.select(name for name in names if name not in hidden)
-    give(runs, options)
-
-
-def _show_tracked(result: pl.DataFrame, options: Options) -> None:
-    """Show the rows of a run, and say where it is."""
-    _show_runs(result, options)
-    say(f"tracked in {options['history']}", err=True)
-
-
-def _show_page(page: Page, options: Options) -> None:
-    """Write a page."""
-    output = options["output"]
-    if output == STDOUT:
-        put(f"{page.html}\n".encode())
-        return
-    page.save(output)
-    say(f"wrote {output} ({Path(output).stat().st_size / 1000:,.0f} kB)", err=True)
-
-
-def _history(history: str, since: datetime, **options: Any) -> None:
-    """Show the runs of a history."""
-    check_output(options)
-    with reading({}):
-        runs = rf.history(history)
-    _show_runs(runs.filter(pl.col("as_of") >= since), options)
-
-
-def _changes(history: str, since: datetime, *, changed: bool, **options: Any) -> None:
-    """Show the numbers of a history with what changed, or write the page of them."""
-    is_page = (options["output"] or "").endswith(PAGE)
-    check_output(options, also=[PAGE])
-    how = {"window": options["window"], "level": options["level"]}
-    with reading({}):
-        found: Any = rf.dashboard(history, **how) if is_page else rf.changes(history, **how)
-    if is_page:
-        _show_page(found, options)
-        return
-    found = found.filter(pl.col("as_of") >= since)
-    _show_runs(found.filter(verdict="changed") if changed else found, options)
-
-
-# Metrics, profiles and the demo
-
-
-def _list(
-    make: Callable[[], pl.DataFrame],
-    shown: Sequence[str],
-    name: str | None,
-    spelt: Callable[[str], str] = str,
-    **options: Any,
-) -> None:
-    """List what is known, or all that is known of one."""
-    check_output(options)
-    known = make()
-    if name is not None:
-        found = known.filter(pl.first() == spelt(name))
-        if found.is_empty():
-            msg = f"there is no {name!r}{suggestion(name, known.to_series())}"
-            raise RecframeError(msg)
-        known = found
-    if not is_table(options):
-        give(known, options)
-    elif name is None:
-        print_frame(known.select(shown))
-    else:
-        facts = known.row(0, named=True).items()
-        say("\n".join(f"{f'{title}:':<19}{value}" for title, value in facts if value))
-
-
-def _explain(metric: str, profiles: Sequence[str], **options: Any) -> None:
-    """Explain a metric, or the difference of two profiles in it."""
-    check_output(options)
-    with reading({}):
-        found = rf.explain(metric, *profiles)
-    if is_table(options):
-        say(str(found))
-    else:
-        give(found.frame, options)
-
-
-def _demo(save: Path | None, **options: Any) -> None:
-    """Simulate a shop, evaluate its models, and write its tables."""
-    simulation = simulated.simulate(**options)
-    say(
-        f"A simulated shop: {options['n_users']:,} users, {options['n_items']:,} items, {simulation.train.height:,} rows to "
-        f"train on, {simulation.truth.height:,} held out as the truth.\n\n{simulated.python_lines(**options)}"
-    )
-    answers = [*simulated.answers(simulation)]
-    for question, line, frame in answers:
-        say(f"{question}\n{line}\n")
-        print_frame(frame)
-        say("")
-    if save is not None:
-        try:
-            simulation.save(save)
-        except OSError as error:
-            msg = f"cannot write into {str(save)!r}: {error.strerror}"
-            raise Failure(msg) from None
-        place = shlex.quote(str(save))
-        say(
-            f"Wrote recs, truth, train, users, items and log into {save}. Try:\n\n"
-            f"recframe evaluate {place}/recs.parquet {place}/truth.parquet \\\n"
-            f"    --model model --users {place}/users.parquet --by activity -m ndcg@10\n"
-        )
-    say(simulated.conclusion(answers[0][-1]))
-
-
-SINCE = (
-    HISTORY,
-    Option(
+OF_TEXT = {"Files": options_of_files()}
+OF_METHODS = {
+    "Files": [
+        *options_of_rec("users items train reference model training"),
+        *OF_TEXT["Files"],
+        *options_of_rec("memory"),
+    ],
+    "Policies": [
+        *options_of_rec("profile universe no_relevant min_relevance min_relevance_for"),
+        *options_of_rec("relevant_from ties decimals"),
+        click.Option(
+            ["--all-relevant"],
+            is_flag=True,
+            help="Every row of TRUTH counts 1, whatever its columns say.",
+        ),
+    ],
+}
+RECS, LOG = (click.Argument([name], type=PATH) for name in ("recs", "log"))
+OF_ALL_USERS = {"report", "track"}
+"""Methods that take no bound of memory."""
+TRUTH = click.Argument(["truth"], type=PATH, required=False)
+DIR = click.Path(file_okay=False, path_type=Path)
+OUTPUT = partial(click.Option, ["-o", "--output"], metavar="FILE", type=PATH)
+OUTPUTS = (
+    click.Option(
+        ["--format", "form"],
+        type=click.Choice([TABLE, *FORMATS]),
+        help="What stands on stdout: a table to look at, or all in full precision.  [default: table]",
+    ),
+    OUTPUT(
+        help="Write in full precision to a file, in the format that its ending names; - is stdout, as CSV or as --format says."
+    ),
+)
+PAGE = (OUTPUT(help="The page to write; - is stdout.", default="report.html", show_default=True),)
+HISTORY = (
+    click.Argument(["history"], type=PATH),
+    click.Option(
         ["--since"],
         type=click.DateTime(),
         default="1000-01-01",
         help="The first day or time to show, such as 2026-11-22.",
     ),
 )
-NAME = click.Argument(["name"], required=False)
+DOCUMENTED = (rf.Rec.track, rf.Rec.compare, rf.Rec.summarize, rf.Rec.evaluate)
+"""Methods whose docstrings hold for parameters of the same name elsewhere, the last first."""
+
+
+def method(
+    name: str,
+    text: str,
+    show: calls.Show = calls.show_result,
+    outputs: Iterable[click.Parameter] = OUTPUTS,
+    published: str | None = None,
+) -> Command:
+    """Return the command of a method of `rec` on files; `published` is the method that makes what is published."""
+    named = OF_METHODS["Files"]
+    shared = OF_METHODS | {"Files": named[:-1] if name in OF_ALL_USERS else named}
+    takes = [RECS, TRUTH, *options_of(getattr(rf.Rec, name), *DOCUMENTED, but="tidy"), *outputs]
+    run = partial(calls.run, name, show, published)
+    return Command(name, params=takes, callback=run, help=text, shared=shared)
+
+
+def function(
+    name: str,
+    takes: Iterable[click.Parameter],
+    show: calls.Show,
+    text: str,
+    make: Callable[..., Any],
+    published: Callable[..., Any] | None = None,
+) -> Command:
+    """Return the command of a function; `published` is the function that makes what is published."""
+    run = partial(calls.run, make, show, published)
+    return Command(name, params=[*takes, *OUTPUTS], callback=run, help=text)
+
+
+# The commands
+
 METHODS = (
-    command_of(
-        rf.Rec.evaluate,
-        "Compute metrics of the recommendations in RECS, compared with TRUTH.",
-        "recs.parquet truth.parquet -m ndcg@10 -m recall@20",
-        "recs.csv truth.csv --columns user=user_id,item=movie_id",
-        "'recs/*.parquet' truth.parquet --model model \\\n      --users users.csv --by country",
-        "r.txt t.txt --separator tab \\\n      --header recs=user,item,rank --header truth=user,item",
-        "judged.parquet -m ndcg,recall -k 5,10,20 -o table.md",
-        "recs.parquet truth.parquet --model model -o paper.tex",
-        show=give,
-        also=PUBLISHED,
+    method(
+        "evaluate",
+        """Compute metrics of the recommendations in RECS, compared with TRUTH.
+
+        \b
+        Examples:
+          recframe evaluate recs.parquet truth.parquet -m ndcg@10 -m recall@20
+          recframe evaluate recs.csv truth.csv --columns user=user_id,item=movie_id
+          recframe evaluate 'recs/*.parquet' truth.parquet --model model \\
+              --users users.csv --by country
+          recframe evaluate r.txt t.txt --separator tab \\
+              --header recs=user,item,rank --header truth=user,item
+          recframe evaluate judged.parquet -m ndcg,recall -k 5,10,20 -o table.md
+          recframe evaluate recs.parquet truth.parquet --model model -o paper.tex
+        """,
+        published="table",
     ),
-    command_of(
-        rf.Rec.audit,
-        "Check the data quality of RECS and TRUTH. Exit status: 1 for a finding of severity error, and for files that cannot "
-        "be read; 2 for the options; else 0.",
-        "recs.parquet truth.parquet -k 10 \\\n      --train train.parquet --items items.parquet",
-        show=_show_findings,
+    method(
+        "audit",
+        """Check the data quality of RECS and TRUTH.
+
+        Exit status: 1 for a finding of severity error, and for files that cannot be read; 2 for the options; else 0.
+
+        \b
+        Examples:
+          recframe audit recs.parquet truth.parquet -k 10 \\
+              --train train.parquet --items items.parquet
+        """,
+        calls.show_findings,
     ),
-    command_of(
-        rf.Rec.summarize,
-        "Compute metrics with their intervals, overall or by segment.",
-        "recs.parquet truth.parquet -m ndcg@10 \\\n      --by country --users users.parquet",
-        "recs.parquet truth.parquet --model model -o last.parquet",
+    method(
+        "summarize",
+        """Compute metrics with their intervals, overall or by segment.
+
+        \b
+        Examples:
+          recframe summarize recs.parquet truth.parquet -m ndcg@10 \\
+              --by country --users users.parquet
+          recframe summarize recs.parquet truth.parquet --model model -o last.parquet
+        """,
     ),
-    command_of(
-        rf.Rec.compare,
-        "Compare the models in RECS, user by user: their differences, with intervals and verdicts.",
-        "recs.parquet truth.parquet -m ndcg@10 \\\n      --model model --baseline popularity",
-        "recs.parquet truth.parquet --model model --baseline svd \\\n      --margin 0.01 --by country --users users.csv",
-        "'runs/*.run' test.qrels --model model -m map",
+    method(
+        "compare",
+        """Compare the models in RECS, user by user: their differences, with intervals and verdicts.
+
+        \b
+        Examples:
+          recframe compare recs.parquet truth.parquet -m ndcg@10 \\
+              --model model --baseline popularity
+          recframe compare recs.parquet truth.parquet --model model --baseline svd \\
+              --margin 0.01 --by country --users users.csv
+          recframe compare 'runs/*.run' test.qrels --model model -m map
+        """,
     ),
-    command_of(
-        rf.Rec.power,
-        "Compute the smallest difference that the users can show, and the users that a wanted one needs.",
-        "recs.parquet truth.parquet -m ndcg@10 \\\n      --model model --baseline svd --wanted 0.01",
+    method(
+        "power",
+        """Compute the smallest difference that the users can show, and the users that a wanted one needs.
+
+        \b
+        Examples:
+          recframe power recs.parquet truth.parquet -m ndcg@10 \\
+              --model model --baseline svd --wanted 0.01
+        """,
     ),
-    command_of(
-        rf.Rec.gaps,
-        "Find the best and the worst segment of each --by column, and the gap between them.",
-        "recs.parquet truth.parquet -m ndcg@10 \\\n      --users users.parquet --by country,device",
+    method(
+        "gaps",
+        """Find the best and the worst segment of each --by column, and the gap between them.
+
+        \b
+        Examples:
+          recframe gaps recs.parquet truth.parquet -m ndcg@10 \\
+              --users users.parquet --by country,device
+        """,
     ),
-    command_of(
-        rf.Rec.slices,
-        "Compare the segments of the --by columns, alone and crossed, with all other users, the worst first.",
-        "recs.parquet truth.parquet -m ndcg@10 \\\n      --users users.parquet --by country,device,age",
+    method(
+        "slices",
+        """Compare the segments of the --by columns, alone and crossed, with all other users, the worst first.
+
+        \b
+        Examples:
+          recframe slices recs.parquet truth.parquet -m ndcg@10 \\
+              --users users.parquet --by country,device,age
+        """,
     ),
-    command_of(
-        rf.Rec.report,
-        "Write a page: values, models compared, segments, curves, costs, findings and real cases.",
-        "recs.parquet truth.parquet --model model \\\n      --baseline popularity -o report.html",
-        show=_show_page,
-        outputs=[
-            Option(
-                ["-o", "--output"],
-                metavar="FILE",
-                type=PATH,
-                default="report.html",
-                show_default=True,
-                help="The page to write; - is the standard output.",
-            )
-        ],
-        more=(),
-        also=[PAGE],
+    method(
+        "report",
+        """Write a page: values, models compared, segments, curves, costs, findings and real cases.
+
+        \b
+        Examples:
+          recframe report recs.parquet truth.parquet --model model \\
+              --baseline popularity -o report.html
+        """,
+        calls.show_saved,
+        PAGE,
+        "report",
     ),
-    command_of(
-        rf.Rec.track,
-        "Compute metrics with intervals, and append them to a history.",
-        "recs.parquet truth.parquet -m ndcg@10 \\\n      --history history --as-of 2026-11-22",
-        show=_show_tracked,
-        more=(),
+    method(
+        "track",
+        """Compute metrics with intervals, and append them to a history.
+
+        \b
+        Examples:
+          recframe track recs.parquet truth.parquet -m ndcg@10 \\
+              --history history --as-of 2026-11-22
+        """,
+        calls.show_runs,
     ),
 )
-OTHERS = (
-    command(
-        "history",
-        _history,
-        "Print the runs of a history. A --format, or -o FILE, has all columns.",
-        "history --since 2026-11-01 -o month.csv",
-        takes=[*SINCE, *OUTPUTS],
-    ),
-    command(
-        "changes",
-        _changes,
-        "Print each number of a history with the band of the runs before it, and whether it changed. Of many numbers some "
-        "change by chance.",
-        "history --changed",
-        "history -o dashboard.html",
-        takes=[
-            *SINCE,
-            *options_of(rf.changes, but={"history"}),
-            Option(["--changed"], is_flag=True, help="Print what changed, and nothing else."),
-            FORMAT,
-            Option(
-                ["-o", "--output"],
-                metavar="FILE",
-                type=PATH,
-                help="Write all columns to a file; an ending of .html writes the page of the history.",
-            ),
-        ],
-    ),
-    command(
-        "metrics",
-        partial(
-            _list,
-            rf.list_metrics,
-            ("name", "aliases", "formula", "parameters"),
-            spelt=lambda name: rf.parse(name).name,
+REQUIRE = Command(
+    "require",
+    params=[
+        RECS,
+        click.Argument(["given"], nargs=-1, required=True, metavar="[TRUTH] REQUIREMENT..."),
+        *options_of(rf.Rec.require, *DOCUMENTED, but="requirements k last raises"),
+        click.Option(
+            ["--last"],
+            type=PATH,
+            metavar="FILE",
+            help="An earlier result, a file of recframe summarize or a history of recframe track, that 'last' stands for.",
         ),
-        "List the metrics, or all that is known of one. A metric is written name(parameter=value)@k: ndcg@10, "
-        "'f_score(beta=2)@5'; recframe explain says what it means.",
-        "ndcg",
-        takes=[NAME, *OUTPUTS],
+        *OUTPUTS,
+    ],
+    callback=calls.run_gate,
+    help="""Require values of metrics, and fail where they are not met. A bound is a number, a share of a model's value,
+    'ndcg@10 >= 0.99 * popularity', or of an earlier result, 'ndcg@10 >= 0.99 * last'. Each row holds, fails or is open: too few
+    users to tell. Quotes keep a shell from writing to files by >. Exit status: 0 if nothing fails; 1 if a requirement fails, a
+    row is missing or nothing was judged (with --strict also if a row is open); 2 for options, files and data that cannot be
+    judged.
+
+    \b
+    Examples:
+      recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.28' 'mrr >= 0.2'
+      recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.99 * popularity' \\
+          --model model --by country --users users.csv
+      recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.99 * last' \\
+          --last history
+    """,
+    shared=OF_METHODS,
+)
+RULES = {name: rule for name, rule in vars(Splits).items() if not name.startswith("_")}
+OF_SPLITS = (
+    click.Option(
+        ["-o", "--output"],
+        metavar="DIR",
+        type=DIR,
+        help="The folder for the files train and truth (and fold_in), which is made where it is missing.",
     ),
-    command(
+    click.Option(
+        ["--format", "form"],
+        type=click.Choice(["parquet", "csv", "tsv", "ndjson", "arrow"]),
+        default="parquet",
+        show_default=True,
+        help="The format of the files.",
+    ),
+)
+SPLIT = click.Group(
+    "split",
+    help="""Split a log into train and truth, and audit the split.
+
+    LOG has a row for each interaction; --columns time=NAME names the times, which all rules but random need. What came out is
+    printed, with its audit. Exit status: 1 for a finding of severity error, and for files that cannot be read; 2 for the
+    options.
+    """,
+    commands=[
+        Command(
+            name.replace("_", "-"),
+            params=[LOG, *options_of(rule, *RULES.values(), Splits), *OF_SPLITS],
+            callback=partial(calls.run_split, name),
+            help=(inspect.getdoc(rule) or "").partition("\n")[0],
+            shared=OF_TEXT,
+        )
+        for name, rule in RULES.items()
+    ],
+)
+OTHERS = (
+    function(
+        "history",
+        HISTORY,
+        calls.show_runs,
+        """Print the runs of a history. A --format, or -o FILE, has all columns.
+
+        \b
+        Examples:
+          recframe history history --since 2026-11-01 -o month.csv
+        """,
+        rf.history,
+    ),
+    function(
+        "changes",
+        [
+            *HISTORY,
+            *options_of(rf.changes, but="history"),
+            click.Option(["--changed"], is_flag=True, help="Print what changed, and nothing else."),
+        ],
+        calls.show_runs,
+        """Print each number of a history with the band of the runs before it, and whether it changed.
+
+        Of many numbers some change by chance. With -o FILE.html it is a page of them.
+
+        \b
+        Examples:
+          recframe changes history --changed
+          recframe changes history -o dashboard.html
+        """,
+        rf.changes,
+        rf.dashboard,
+    ),
+    function(
+        "metrics",
+        [],
+        partial(calls.show_known, ("name", "aliases", "formula", "parameters")),
+        """List the metrics; a --format, or -o FILE, has all that is known of them.
+
+        A metric is written name(parameter=value)@k: ndcg@10, 'f_score(beta=2)@5'; recframe explain says what it means.
+
+        \b
+        Examples:
+          recframe metrics --format json
+        """,
+        rf.list_metrics,
+    ),
+    function(
         "profiles",
-        partial(_list, rf.list_profiles, ("profile", "metrics")),
-        "List the conventions of other libraries, or show one.",
-        "trec_eval",
-        takes=[NAME, *OUTPUTS],
+        [],
+        partial(calls.show_known, ("profile", "metrics")),
+        """List the conventions of other libraries; a --format, or -o FILE, has all that is known of them.
+
+        \b
+        Examples:
+          recframe profiles --format json
+        """,
+        rf.list_profiles,
     ),
-    command(
+    function(
         "explain",
-        _explain,
-        "Explain a metric, or why two profiles differ in it. In Python rec.explain(...) says in numbers of your own data what "
-        "each switch adds to the value.",
-        "map@10 trec_eval",
-        "precision@10 ranx jurity",
-        takes=[
+        [
             click.Argument(["metric"]),
             click.Argument(["profiles"], nargs=-1, metavar="[PROFILE]..."),
-            *OUTPUTS,
         ],
+        calls.show_explained,
+        """Explain a metric, or why two profiles differ in it. In Python rec.explain(...) says in numbers of your own data what
+        each switch adds to the value.
+
+        \b
+        Examples:
+          recframe explain map@10 trec_eval
+          recframe explain precision@10 ranx jurity
+        """,
+        lambda metric, profiles: rf.explain(metric, *profiles),
     ),
-    command(
+    Command(
         "demo",
-        _demo,
-        "Simulate a shop with three recommenders, and evaluate them overall and by segment.",
-        "--save shop",
-        takes=[
+        params=[
             *options_of(simulated.simulate),
-            Option(
+            click.Option(
                 ["--save"],
                 metavar="DIR",
-                type=click.Path(file_okay=False, path_type=Path),
+                type=DIR,
                 help="Write the tables as Parquet files, to try commands on.",
             ),
         ],
+        callback=calls.run_demo,
+        help="""Simulate a shop with three recommenders, and evaluate them overall and by segment.
+
+        \b
+        Examples:
+          recframe demo --save shop
+        """,
     ),
 )
-for one in (*METHODS, require, split, *OTHERS):
+for one in (*METHODS, REQUIRE, SPLIT, *OTHERS):
     main.add_command(one)

@@ -16,11 +16,11 @@ from rich.console import Console
 
 import recframe as rf
 from recframe.cli import files
+from recframe.cli.options import OF_FILES
 from recframe.cli.output import Options, note, noted
 from recframe.cli.readers import in_plan, table_of
 from recframe.cli.text_dtypes import ROWS, Role, typed
 from recframe.cli.text_files import Form, Table, without_header
-from recframe.cli.values import OF_FILES
 from recframe.errors import RecframeError, short
 from recframe.frames import hints
 from recframe.frames.hints import InShell
@@ -131,7 +131,7 @@ def bound(frames: Mapping[str, Any], options: Options) -> Any:
 
 def columns_of(options: Options) -> dict[str, str]:
     """Return the names of columns by their roles, in all files."""
-    by_file: dict[str, dict[str, str]] = options["columns"]
+    by_file: dict[str, dict[str, str]] = options["columns"] or {}
     named = (role for of_file in by_file.values() for role in of_file)
     found = {role: role for role in named if role in ONLY_NAMED} | by_file.get("", {})
     return found | {role: options[role] for role in ("model", "training") if options.get(role)}
@@ -177,7 +177,7 @@ class Given:
         """Return the table under the names of all files, with a row for each item."""
         form = {name: self.option(name) for name in OF_FORM}
         said = {name: value for name, value in form.items() if value is not None}
-        own: dict[str, str] = self.options["columns"].get(self.name, {})
+        own: dict[str, str] = (self.options["columns"] or {}).get(self.name, {})
         of_users: Any = rf.from_lists if self.name in RANKED else rf.from_truth
         table = table_of(self.path, sources, Form(**said), of_users)
         if table.kind in (*files.TREC, *files.JSON):

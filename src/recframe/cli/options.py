@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import builtins
+import codecs
 import inspect
 import re
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
-from pathlib import Path
 from textwrap import fill
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, TypeAlias, get_args
 
 import click
 
 import recframe as rf
-from recframe.cli import values
-from recframe.frames.options import SIDES, Options
+from recframe.frames import options as of_rec
+from recframe.frames.hints import NAMED_COLUMNS
 
-QUESTION, FILES, POLICIES = "Options", "Files", "Policies"
-"""Groups of options, of which help shows the first in full."""
+Shared: TypeAlias = Mapping[str, Sequence[click.Option]]
+"""Options that many commands have, by the titles of their groups."""
 IN_FULL = "recframe: help in full"
 """Key in click's context for help on all groups."""
 CLAUSE = re.compile(
@@ -33,70 +31,128 @@ NONE = "none"
 """The word of a shell for Python's None, where that is no default."""
 PATH = click.Path(readable=False)
 """A path, which a shell completes; what reads it says whether it can be read."""
+OF_FILES = ("recs", "truth", "users", "items", "train", "reference", "log")
+"""Files of a command, which an option can name, as in --header recs=user,item,rank."""
+SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
+"""Words for separators that a shell hardly writes."""
 
 
-class Option(click.Option):
-    """An option of a group."""
-
-    def __init__(self, *names: Any, group: str = QUESTION, **settings: Any) -> None:
-        super().__init__(*names, **settings)
-        self.group = group
+# Values
 
 
 class Value(click.ParamType):  # type: ignore[type-arg]  # which click 8.2 does not know
-    """The type of an option whose text a function reads."""
+    """The type of an option that can be repeated, with a function that reads a text."""
 
-    def __init__(self, name: str, read: Callable[[str], Any]) -> None:
-        self.name, self.read = name, read
+    def __init__(self, name: str, read: Callable[[str], Any], example: str) -> None:
+        self.name, self.read, self.example = name, read, example
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the value of a text, or say what is wrong with it."""
+        """Return the value of a text, by the file that it is for; or say what is wrong with it."""
+        file, _, rest = value.partition("=")
+        is_own = file in OF_FILES
         try:
-            return self.read(value) if isinstance(value, str) else value
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
+            if not self.name.startswith("[file=]"):
+                return self.read(value)
+            return {file if is_own else "": self.read(rest if is_own else value)}
+        except (ValueError, LookupError):
+            self.fail(
+                f"{value!r} is not {self.name.upper()}; write for example {self.example}",
+                param,
+                ctx,
+            )
 
 
-class Command(click.Command):
-    """A command whose help shows the options of its question, and the others by their names."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options in their groups."""
-        for group in (QUESTION, FILES, POLICIES):
-            options = [one for one in self.get_params(ctx) if _group_of(one) == group]
-            if options and (group == QUESTION or IN_FULL in ctx.meta):
-                with formatter.section(group):
-                    formatter.write_dl([one.get_help_record(ctx) or ("", "") for one in options])
-            elif options:
-                names = ", ".join(one.opts[-1] for one in options)
-                text = f"{group} (--help-all says more): {names}"
-                lines = fill(text, formatter.width, break_on_hyphens=False)
-                formatter.write(f"\n{lines}\n")
+def names(text: str) -> list[str]:
+    """Return names between commas; a metric has commas of its own inside brackets."""
+    return [name.strip() for name in re.split(r",(?![^(]*\))", text)]
 
 
-def _group_of(parameter: click.Parameter) -> str:
-    """Return the group of an option; that of click's own help is the question's, and arguments have none."""
-    if isinstance(parameter, Option):
-        return parameter.group
-    return QUESTION if isinstance(parameter, click.Option) else ""
+def numbers(text: str) -> list[int]:
+    """Return whole numbers between commas."""
+    return [*map(int, names(text))]
 
 
-def _show_all(ctx: click.Context, _: click.Parameter, value: Any) -> None:
-    """Print the help of all options of a command, and end."""
-    if value:
-        ctx.meta[IN_FULL] = True
-        click.echo(ctx.get_help(), color=ctx.color)
-        ctx.exit()
+def number_or_text(text: str) -> float | str:
+    """Return the number that a text is, or the text."""
+    if re.fullmatch(r"[-+]?\d+", text):
+        return int(text)
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
-HELP_ALL = Option(
-    ["--help-all"],
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_show_all,
-    help="Show the help of all options.",
-)
+def pairs(text: str) -> dict[str, str]:
+    """Return names with their words."""
+    return dict(one.split("=", 1) for one in names(text))
+
+
+def roles(text: str) -> dict[str, str]:
+    """Return roles with the names of their columns."""
+    found = pairs(text)
+    if not found.keys() <= {*NAMED_COLUMNS}:
+        raise ValueError
+    return found
+
+
+def _gathered(_: Any, option: click.Option, given: Any) -> Any:
+    """Return the value of an option: a list or a dictionary where the option can be repeated."""
+    if not option.multiple:
+        return None if given == NONE and isinstance(option.type, click.Choice) else given
+    if not given or isinstance(given[0], list):
+        return [*chain.from_iterable(given)] or None
+    found: dict[str, Any] = {}
+    for name, value in chain.from_iterable(one.items() for one in given):
+        found[name] = found.get(name, {}) | value if isinstance(value, dict) else value
+    return found
+
+
+KINDS: Mapping[str, Any] = {
+    "bool": bool,
+    "int": int,
+    "float": float,
+    "Asked": Value("metric", names, "ndcg@10,recall@20"),
+    "Cutoffs": Value("n", numbers, "5,10"),
+    **dict.fromkeys(("By", "str | Sequence[str]"), Value("name", names, "country,device")),
+    "Mapping[str, object]": Value("name=word", pairs, "commit=3f,team=a"),
+    **dict.fromkeys(("Any", "MinRelevance"), number_or_text),
+    **dict.fromkeys(("users", "items", "train", "reference", "history"), PATH),
+}
+"""Types of options, by the annotations of their parameters, or by their names."""
+OF_TEXT: Mapping[str, tuple[Value, str]] = {
+    "columns": (
+        Value("[file=]role=name", roles, "user=user_id,item=movie_id"),
+        f"The names of columns, where they differ from the roles: {', '.join(NAMED_COLUMNS)}.",
+    ),
+    "header": (
+        Value("[file=]names", names, "user,item,rank"),
+        "The names of the columns of text without a header line, such as user,item,rank; an empty name leaves a column out.",
+    ),
+    "separator": (
+        Value("[file=]mark", lambda text: SEPARATORS.get(text, text), "tab"),
+        "The separator of columns in text, such as ';', tab or '::'.",
+    ),
+    "encoding": (
+        Value("[file=]name", lambda text: codecs.lookup(text).name, "latin-1"),
+        "The encoding of text that is not UTF-8, such as latin-1.",
+    ),
+    "decimal": (
+        Value("[file=]point|comma", {"point": ".", "comma": ","}.__getitem__, "comma"),
+        "The sign before the decimals in text.",
+    ),
+    "quotes": (
+        Value("[file=]yes|no", {"yes": True, "no": False}.__getitem__, "yes"),
+        "Whether quotes hold a value of text together.",
+    ),
+    "lists-separator": (
+        Value("[file=]mark", lambda text: SEPARATORS.get(text, text), "' '"),
+        "The separator of ids where a column has lists as text, ' ' for 'a b c'; a row is then a user's list.",
+    ),
+}
+"""Options on files, for all or for one, recs=VALUE, each with its help."""
+
+
+# Options
 
 
 def clauses_of(documented: object) -> dict[str, str]:
@@ -112,94 +168,104 @@ def clauses_of(documented: object) -> dict[str, str]:
     {'n': 'the rows to draw', 'share': 'the rows to draw'}
     """
     found: dict[str, str] = {}
-    for names, clause in CLAUSE.findall(inspect.getdoc(documented) or ""):
-        found |= dict.fromkeys(names.split(", "), " ".join(clause.replace("`", "").split()))
+    for named, clause in CLAUSE.findall(inspect.getdoc(documented) or ""):
+        found |= dict.fromkeys(named.split(", "), " ".join(clause.replace("`", "").split()))
     return found
 
 
 def options_of(
-    method: Callable[..., Any], *documented: object, but: Collection[str] = ()
-) -> list[Option]:
+    method: Callable[..., Any], *documented: object, but: str = ""
+) -> list[click.Option]:
     """Return an option for each parameter of a method but some; `documented` have what its docstring leaves out."""
-    clauses: dict[str, str] = {}
-    for one in (*documented, method):
-        clauses |= clauses_of(one)
-    # what is imported for type checkers alone is text here, such as a path
-    names = defaultdict(lambda: str, vars(builtins) | inspect.unwrap(method).__globals__)
+    clauses = dict(chain.from_iterable(clauses_of(one).items() for one in (*documented, method)))
+    where = inspect.unwrap(method).__globals__
     return [
-        _option(name, eval(one.annotation, {}, names), one.default, clauses.get(name, name))  # noqa: S307  our own
+        _option(name, one.annotation, clauses.get(name, name), where, one.default)
         for name, one in inspect.signature(method).parameters.items()
-        if name not in {"self", *but}
+        if name not in {"self", *but.split()}
     ]
 
 
-def options_of_rec(*names: str, group: str) -> list[Option]:
+def options_of_rec(named: str) -> list[click.Option]:
     """Return options of `rec(...)`."""
-    clauses, hints = clauses_of(rf.Rec.__call__), get_type_hints(Options) | {"model": str | None}
-    hints |= dict.fromkeys(SIDES, Path)
-    return [_option(name, hints[name], None, clauses[name], group) for name in names]
+    clauses, hints = clauses_of(rf.Rec.__call__), of_rec.Options.__annotations__
+    return [
+        _option(
+            name, getattr(hints.get(name), "__forward_arg__", "str"), clauses[name], vars(of_rec)
+        )
+        for name in named.split()
+    ]
 
 
-def _option(name: str, annotation: Any, default: Any, clause: str, group: str = QUESTION) -> Option:
-    """Return the option of a parameter."""
-    flags = FLAGS.get(name, (f"--{name.replace('_', '-')}",))
+def _option(
+    name: str, annotation: str, clause: str, where: Mapping[str, Any], default: Any = None
+) -> click.Option:
+    """Return the option of a parameter; a name in its annotation, of some words, is looked up."""
+    kind = annotation.removesuffix(" | None")
+    words = [*get_args(where.get(kind)), *[NONE] * bool(kind != annotation and default)]
+    reads = KINDS.get(name) or KINDS.get(kind) or (click.Choice(words) if words else str)
     is_needed = default is inspect.Parameter.empty
-    settings: dict[str, Any] = {"is_flag": True}
-    if name == "metrics":
-        settings = gathered("metric", values.metrics)
-    elif annotation is not bool:
-        settings = _type_of(annotation, default)
-        if is_needed:
-            settings["required"] = True
-        else:
-            settings["default"] = default
-            settings["show_default"] = default not in (None, "")
-    text = f"{clause[:1].upper()}{clause[1:]}."
-    return Option([*flags, name], group=group, help=text, **settings)
+    return click.Option(
+        [*FLAGS.get(name, [f"--{name.replace('_', '-')}"]), name],
+        type=reads,
+        is_flag=reads is bool,
+        multiple=isinstance(reads, Value),
+        callback=_gathered,
+        required=is_needed and name != "metrics",
+        default=None if is_needed else default,
+        show_default=True,
+        help=f"{clause[:1].upper()}{clause[1:]}.",
+    )
 
 
-def _type_of(annotation: Any, default: Any) -> dict[str, Any]:
-    """Return the settings of an option that follow from its parameter's annotation."""
-    kinds = {annotation, *get_args(annotation)}
-    origins = {get_origin(kind) for kind in kinds}
-    words = [word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
-    plain = [kind for kind in (str, float, int) if kind in kinds]
-    if Mapping in origins:
-        return gathered("name=word", values.pairs, dict)
-    if origins & {Iterable, Sequence}:
-        is_text = str in kinds
-        return gathered("name", values.texts) if is_text else gathered("n", values.whole_numbers)
-    if annotation is Any or (words and plain):
-        return {"type": Value("|".join(["value", *words]), values.number_or_text)}
-    if words:
-        has_none = type(None) in kinds and default is not None
-        choice = click.Choice([*words, NONE] if has_none else words)
-        return {"type": choice, "callback": _without_none}
-    return {"type": PATH if annotation is Path else [*plain, str][0]}
-
-
-def gathered(
-    metavar: str, read: Callable[[str], Any], kind: Callable[[Any], Any] = list
-) -> dict[str, Any]:
-    """Return the settings of an option that is repeated, or has several values in one, as a list or a dictionary."""
-
-    def gather(_: click.Context, __: click.Parameter, given: Iterable[Any]) -> Any:
-        found = kind(chain.from_iterable(given))
-        return None if found == [] else found
-
-    return {"type": Value(metavar, read), "multiple": True, "callback": gather}
-
-
-def _without_none(_: click.Context, __: click.Parameter, given: str) -> str | None:
-    """Return a word, None for that of nothing."""
-    return None if given == NONE else given
-
-
-def options_of_files() -> list[Option]:
+def options_of_files() -> list[click.Option]:
     """Return the options that say how files are written."""
-    options = []
-    for name, (metavar, read, text) in values.OF_TEXT.items():
-        kind: Callable[[Any], Any] = values.by_role if name == "columns" else dict
-        settings = gathered(f"[file=]{metavar}", read, kind)
-        options.append(Option([f"--{name}"], group=FILES, help=text, **settings))
-    return options
+    return [
+        click.Option([f"--{name}"], type=reads, multiple=True, callback=_gathered, help=text)
+        for name, (reads, text) in OF_TEXT.items()
+    ]
+
+
+# Help
+
+
+class Command(click.Command):
+    """A command whose help shows the options of its question, and the shared ones by their names."""
+
+    def __init__(self, *given: Any, shared: Shared | None = None, **settings: Any) -> None:
+        super().__init__(*given, **settings)
+        self.shared = shared or {}
+        self.params += [*chain.from_iterable(self.shared.values()), HELP_ALL]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in their groups."""
+        shared = [*chain.from_iterable(self.shared.values())]
+        params = (one for one in self.get_params(ctx) if isinstance(one, click.Option))
+        own = [one for one in params if one not in shared]
+        for title, options in {"Options": own, **self.shared}.items():
+            if options is own or IN_FULL in ctx.meta:
+                records = filter(None, [one.get_help_record(ctx) for one in options])
+                with formatter.section(title):
+                    formatter.write_dl([*records])
+            else:
+                flags = ", ".join(one.opts[-1] for one in options)
+                text = f"{title} (--help-all says more): {flags}"
+                formatter.write(f"\n{fill(text, formatter.width, break_on_hyphens=False)}\n")
+
+
+def _show_all(ctx: click.Context, _: click.Parameter, is_given: Any) -> None:
+    """Print the help of all options of a command, and end."""
+    if is_given:
+        ctx.meta[IN_FULL] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
+HELP_ALL = click.Option(
+    ["--help-all"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_all,
+    help="Show the help of all options.",
+)

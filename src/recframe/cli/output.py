@@ -14,7 +14,7 @@ import click
 from rich.console import Console, RenderableType
 
 import recframe as rf
-from recframe.errors import readable, visible
+from recframe.errors import visible
 
 Options: TypeAlias = Mapping[str, Any]
 """A command's options by their names."""
@@ -38,19 +38,16 @@ def say(shown: RenderableType | None, *, err: bool = False) -> None:
 
     NOTE: all that a command prints goes by this function, or by `put` where it is data.
     """
-    if shown is None:
-        return
     stream = sys.stderr if err else sys.stdout
     # NOTE: FORCE_COLOR, which many logs set, makes no terminal of a pipe
-    console = Console(
-        file=stream, force_terminal=stream.isatty(), width=width_of(stream), height=100
-    )
+    console = Console(file=stream, force_terminal=stream.isatty(), width=width_of(stream))
     if isinstance(shown, str):
         shown = "\n".join(map(visible, shown.split("\n")))
-    with console.capture() as printed:
-        console.print(shown, markup=False, highlight=False, emoji=False)
-    text = re.sub(" +$", "", printed.get(), flags=re.MULTILINE)
-    click.echo(text, nl=False, err=err)
+    if shown is not None:
+        with console.capture() as printed:
+            console.print(shown, markup=False, highlight=False, emoji=False)
+        text = re.sub(" +$", "", printed.get(), flags=re.MULTILINE)
+        click.echo(text, nl=False, err=err)
 
 
 def put(data: bytes) -> None:
@@ -82,16 +79,5 @@ def noted() -> Iterator[None]:
             )
 
 
-class Failure(click.ClickException):
-    """An error of files, columns, metrics or data, in a line."""
-
-    def show(self, file: Any = None) -> None:
-        """Print the line to stderr."""
-        del file
-        say(f"error: {' '.join(readable(self.message).split())}", err=True)
-
-
-class NotJudged(Failure):
+class NotJudgedError(rf.RecframeError):
     """An error that keeps requirements from being judged, with a status other than that of one that fails."""
-
-    exit_code = 2

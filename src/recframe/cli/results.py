@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import polars as pl
 
 from recframe.charts.formatting import counted
-from recframe.charts.table import Table, plain
+from recframe.charts.table import plain
 from recframe.cli import files
 from recframe.cli.output import Options, put, say
 from recframe.cli.tables import cells_of, print_frame
@@ -19,34 +19,20 @@ from recframe.errors import RecframeError, wrong_ending
 from recframe.frames import atomic_write
 
 STDOUT, TABLE = "-", "table"
-MARKDOWN: dict[str, Any] = {
-    "tbl_formatting": "ASCII_MARKDOWN",
-    "tbl_hide_column_data_types": True,
-    "tbl_hide_dataframe_shape": True,
-    "tbl_rows": -1,
-    "tbl_cols": -1,
-    "tbl_width_chars": 60_000,
-    "fmt_str_lengths": 60_000,
-}
-"""Polars' way to print a whole table as Markdown."""
 
 
 def _markdown(frame: pl.DataFrame, file: BinaryIO) -> None:
     """Write a result as a Markdown table, with the cells that people read."""
-    cells = {plain(name): [*map(plain, of_rows)] for name, of_rows in cells_of(frame).items()}
-    with pl.Config(**MARKDOWN):
-        file.write(f"{pl.DataFrame(cells)}\n".encode())
-
-
-def _json(frame: pl.DataFrame, file: BinaryIO) -> None:
-    """Write a list of rows."""
-    file.write(f"{frame.write_json()}\n".encode())
+    columns = [[name, "---", *cells] for name, cells in cells_of(frame).items()]
+    file.writelines(
+        f"| {' | '.join(map(plain, row))} |\n".encode() for row in zip(*columns, strict=True)
+    )
 
 
 FORMATS: dict[str, Callable[[pl.DataFrame, BinaryIO], object]] = {
     "csv": pl.DataFrame.write_csv,
     "tsv": partial(pl.DataFrame.write_csv, separator="\t"),
-    "json": _json,
+    "json": pl.DataFrame.write_json,
     "ndjson": pl.DataFrame.write_ndjson,
     "md": _markdown,
     "parquet": pl.DataFrame.write_parquet,
@@ -55,13 +41,12 @@ FORMATS: dict[str, Callable[[pl.DataFrame, BinaryIO], object]] = {
 """Functions that write a result, by the names of formats, which are endings of files too."""
 
 
-def check_output(options: Options, inputs: Iterable[str] = (), also: Iterable[str] = ()) -> None:
-    """Say before any work is done that a result cannot be written, or would overwrite an input; `also` are endings."""
+def check_output(options: Options, inputs: Iterable[str] = (), endings: Iterable[str] = ()) -> None:
+    """Say before any work is done that a result cannot be written, or would overwrite an input; `endings` are further ones."""
     path = options["output"]
     if path is None or path == STDOUT:
         return
-    known = [f".{name}" for name in FORMATS] if "form" in options else []
-    known += also
+    known = [*[f".{name}" for name in FORMATS if "form" in options], *endings]
     ending = Path(path).suffix.lower()
     if options.get("form") is None and ending not in known:
         msg = f"cannot write {path!r}: {wrong_ending(ending)}; known are {', '.join(known)}"
@@ -75,18 +60,16 @@ def check_place(path: str, inputs: Iterable[str]) -> None:
     if not target.parent.is_dir():
         msg = f"cannot write {path!r}: there is no directory {str(target.parent)!r}"
         raise RecframeError(msg)
-    if not target.exists():
-        return
     near = (name for name in inputs if not files.is_address(name) and name not in files.STDIN)
-    if any(target.samefile(place) for name in near for place in files.places(name)):
+    read = {Path(place).resolve() for name in near for place in files.places(name)}
+    if target.resolve() in read:
         msg = f"cannot write {path!r}: it is one of the input files"
         raise RecframeError(msg)
 
 
 def is_table(options: Options) -> bool:
     """Return whether a result is shown as a table, and not written in full precision."""
-    path, form = options["output"], options["form"]
-    return form == TABLE or (form is None and path is None)
+    return (options["form"] or (TABLE if options["output"] is None else "")) == TABLE
 
 
 def give(frame: pl.DataFrame, options: Options, words: Sequence[str] = ()) -> None:
@@ -106,16 +89,4 @@ def write(frame: pl.DataFrame, path: str, form: str | None = None) -> None:
     """Write a result in the format of the path's ending, or in another."""
     fill = FORMATS[form or Path(path).suffix.lower()[1:]]
     atomic_write.write(path, partial(fill, frame))
-    _say_written(path, frame.height)
-
-
-def publish(table: Table, options: Options) -> None:
-    """Write a table to publish, in the form that its path's ending names."""
-    path = options["output"]
-    table.save(path)
-    _say_written(path, len(table.rows))
-
-
-def _say_written(path: str, n_rows: int) -> None:
-    """Say what was written."""
-    say(f"wrote {path} ({counted(n_rows, 'row')})", err=True)
+    say(f"wrote {path} ({counted(frame.height, 'row')})", err=True)

@@ -147,7 +147,7 @@ def required(given: Iterable[object], k: object = None) -> list[Requirement]:
         for one in each(given)
     ]
     if not asked:
-        msg = f"no requirement was given; write for example require({EXAMPLE.partition(' or ')[0]})"
+        msg = f"no requirement was given; write for example {EXAMPLE.partition(' or ')[0]}"
         raise RecframeError(msg)
     cuts = cutoffs_for([one.metric for one in asked], k)
     at_cuts = (
