@@ -13,7 +13,7 @@ from recframe.evaluation.segments import keys_of, n_keys, numbered
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Frames
 from recframe.frames.options import Context
-from recframe.frames.rows.joins import Frame, of_few
+from recframe.frames.rows.joins import Frame
 from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.judged_frame import Judged, is_rank
