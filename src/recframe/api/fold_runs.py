@@ -15,7 +15,7 @@ from recframe.frames.dtypes import common, in_frames
 from recframe.frames.kinds.kind import in_memory, is_frame
 from recframe.frames.options import Context
 from recframe.frames.roles import Side, listed
-from recframe.frames.rows.positions import by_item, with_places
+from recframe.frames.rows.joins import by_item, with_places
 from recframe.splits.baselines import BASELINES, Asked
 from recframe.splits.hashing import check_ids
 from recframe.splits.labels import CHOICES, Labels

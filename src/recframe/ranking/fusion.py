@@ -14,8 +14,7 @@ import polars as pl
 
 from recframe.errors import fails_if
 from recframe.frames.rows.integer_keys import SMALL_INTEGERS
-from recframe.frames.rows.joins import ExactSums, at_best_rank
-from recframe.frames.rows.positions import by_item, spread_ranks, with_places
+from recframe.frames.rows.joins import ExactSums, at_best_rank, by_item, spread_ranks, with_places
 from recframe.ranking.data_checks import RANK_BELOW_1
 from recframe.ranking.judged_frame import as_number, is_rank
 from recframe.ranking.scores import scored

@@ -20,7 +20,7 @@ from recframe.frames.rows.integer_ids import (
     small_codes,
 )
 from recframe.frames.rows.integer_keys import SMALL_INTEGERS, fits_31_bits, joined_as_numbers
-from recframe.frames.rows.positions import heads
+from recframe.frames.rows.joins import heads
 from recframe.frames.rows.profiling import (
     are_in_order,
     distinct_ids,

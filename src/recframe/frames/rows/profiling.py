@@ -15,8 +15,7 @@ from recframe.frames.rows.integer_keys import (
     key_hash,
     repeated,
 )
-from recframe.frames.rows.joins import distinct_names
-from recframe.frames.rows.positions import changes
+from recframe.frames.rows.joins import changes, distinct_names
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 Id = Literal["user", "item"]
