@@ -203,11 +203,12 @@ class Compared(Generic[F]):
         found = registry.asked(metrics, k)
         fronts = Fronts.of(found)
         rec: Any = self._candidates()  # type: ignore[attr-defined]  # of a Rec
-        request = Request.of(rec, rec._inputs(by, found), found)  # noqa: SLF001  those of a Rec
+        inputs = rec._inputs(by, found)  # noqa: SLF001  those of a Rec
+        kind = rec._answering(inputs.sides["recommendations"].kind)  # noqa: SLF001  as above
+        request = Request.of(kind, inputs, found)
         request.check_models()
         keys = keys_of(request.inputs, found)
         check_names(keys, COLUMNS)
-        kind = request.kind
         asked = rec._in_polars() if kind.collects else rec  # noqa: SLF001  those of a Rec
         cells = numbered(asked.evaluate(found, by=by).lazy(), [*keys])
         schema = pl.Schema([*cells.collect_schema().items(), *COLUMNS.items()])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -16,10 +17,9 @@ from recframe.audit.checks_of_models import first_of_each, models_of_other_users
 from recframe.audit.data import Data, OfCall
 from recframe.audit.report import tell
 from recframe.errors import CallError, ColumnError, RecframeError
-from recframe.evaluation import evaluation
-from recframe.evaluation.evaluation import one_of_each
+from recframe.evaluation import evaluation, trainings
 from recframe.evaluation.plan import Made, Run, planned
-from recframe.evaluation.required_columns import Convention, is_of_segment, needs_of
+from recframe.evaluation.required_columns import Convention, is_of_segment
 from recframe.evaluation.segments import SUPPORT, keys_of, n_keys, numbered, support_of
 from recframe.evaluation.trainings import TRAINING
 from recframe.evaluation.user_values import WITH_LIST
@@ -27,8 +27,7 @@ from recframe.frames.collecting import Collect, stream
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import A_FRAME_EACH, Given, bind
 from recframe.frames.inputs import Frames
-from recframe.frames.kinds.kind import Kind
-from recframe.frames.options import Context
+from recframe.frames.kinds.kind import Kind, Taken
 from recframe.frames.rows.joins import AS_EVER
 from recframe.frames.segments import Segment
 from recframe.metrics.language import registry
@@ -64,21 +63,25 @@ class Request:
     """Metrics with the conventions of the result, including the rounding of means."""
 
     @classmethod
-    def of(cls, rec: Any, inputs: Frames, metrics: Sequence[Metric[...]], *more: Any) -> Self:
-        """Return the request of some metrics of frames."""
-        context, kind = inputs.context, rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
+    def of(cls, kind: Kind, inputs: Frames, metrics: Sequence[Metric[...]], *more: Any) -> Self:
+        """Return the request of some metrics of frames, whose answers are of a kind."""
+        context = inputs.context
         is_same = context.min_relevance_for == "all" and context.weight is None
         if context.profile is None and is_same:
-            stated = [*{str(one): Convention(context, one) for one in metrics}.values()]
+            each = dict(zip(map(attrgetter("text"), metrics), metrics, strict=True)).values()
+            stated = [*map(partial(Convention, context), each)]
         else:
             stated = under_profile.asked(context, metrics)
         return cls(kind, Run.of(kind), inputs, stated, *more)
 
-    @cached_property
-    def home(self) -> Frames:
-        """The frames under their profile's own policies."""
+    home: Frames = field(init=False)
+    """The frames under their profile's own policies."""
+
+    def __post_init__(self) -> None:
+        """Set the frames under their profile's own policies."""
         profile = self.inputs.context.profile
-        return self.inputs if profile is None else under_profile.at_home(self.inputs)
+        home = self.inputs if profile is None else under_profile.at_home(self.inputs)
+        vars(self).update(home=home)
 
     @cached_property
     def metrics(self) -> list[Metric[...]]:
@@ -92,15 +95,15 @@ class Request:
             msg = f"there is nothing to compare without a column of models: {column}{A_FRAME_EACH}"
             raise RecframeError(msg)
 
-    def evaluated(self, beside: Sequence[str]) -> pl.LazyFrame:
-        """Return the metrics by segment, with the columns that stand beside each."""
+    def evaluated(self, beside: Sequence[str]) -> Taken:
+        """Return the metrics by segment, with the columns that stand beside each: a plan, or its result."""
 
         def made(inputs: Frames, run: Run) -> pl.LazyFrame:
             return evaluation.evaluate(inputs, self.stated, run, tuple(beside))
 
         return planned(self.home, self.stated, self.run, made, *beside)
 
-    def with_support(self) -> pl.LazyFrame:
+    def with_support(self) -> Taken:
         """Return the metrics with their support, and of models the number of users who count and have a list."""
         over_lists = any(one.over == "lists" for one in self.stated)
         if over_lists or not self.inputs.model or self.inputs.inside("id"):
@@ -141,7 +144,8 @@ class Question(Request):
 
     def planned(self, made: Made, *what: Hashable) -> pl.LazyFrame:
         """Return a plan of the metrics without rounding; see `plan.planned`."""
-        return planned(self.home, self.conventions, self.run, made, *what, middling=FEW_ROWS)
+        found = planned(self.home, self.conventions, self.run, made, *what, middling=FEW_ROWS)
+        return found.lazy()
 
     def sums(
         self, pairing: Pairing | None, places: Mapping[int, Metric[...]] | None = None
@@ -212,7 +216,7 @@ class Question(Request):
         """The notes on models whose lists are of other users, none of buckets and engines."""
         if MODEL not in self.by or self.inputs.all_users is not None or self.run.is_divided:
             return None
-        inputs = one_of_each(self.home).candidates
+        inputs = trainings.one_of_each(self.home).candidates
         call = OfCall(self.metrics, inputs.given)
         return notes_on_models(Data(inputs, of_call=call, looks=self.looks))
 
@@ -287,7 +291,7 @@ class Question(Request):
         rows = pl.concat(sides)
         numbers = [rows.filter(rows["metric"] == str(metric)) for metric in self.metrics]
         known = [models_of_other_users] if BASELINE in names and self.notes is None else []
-        tell(one_of_each(self.home), self.metrics, numbers, run, self.looks, known)
+        tell(self.home, self.metrics, numbers, run, self.looks, known)
 
 
 def question(
@@ -303,20 +307,8 @@ def question(
         raise RecframeError(msg)
     if inputs.folds is not None:
         inputs, unit = _over_folds(inputs), unit or "user"
-    return Question.of(rec, inputs, asked, unit)
-
-
-def reads_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
-    """Return whether metrics need relevance: all user metrics do, and some list metrics.
-
-    A profile's policies do not: they are those of the metrics over users.
-    """
-    of_users = context.universe in {"truth", "both"} or context.no_relevant == "skip"
-    if of_users or context.ties in {"pessimistic", "optimistic"}:
-        return True
-    return any(
-        not metric.definition.over_lists or needs_of(metric).reads_relevance for metric in metrics
-    )
+    kind = rec._answering(inputs.sides["recommendations"].kind)  # noqa: SLF001  the methods of this room are those of a Rec
+    return Question.of(kind, inputs, asked, unit)
 
 
 def _over_folds(inputs: Frames) -> Frames:

@@ -34,6 +34,7 @@ from recframe.errors import fails_whole_if, readable, warn
 from recframe.evaluation.folds import in_folds
 from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import needs_of
+from recframe.evaluation.trainings import one_of_each
 from recframe.frames.collecting import Collect, run_by_size
 from recframe.frames.inputs import Frames, label_columns
 from recframe.frames.options import FOLD
@@ -202,9 +203,11 @@ def tell(
 ) -> None:
     """Warn of what is rarely meant, and where there are hardly any hits, of why; of bounds nothing is said.
 
-    The result has a column for each metric, or is the frames of `OfCall.numbers`.
+    The result has a column for each metric, or is the frames of `OfCall.numbers`. Of several trainings one is looked at.
     """
-    inputs = inputs.candidates
+    if inputs.training or inputs.folds is not None:
+        inputs = one_of_each(inputs)
+    inputs = inputs.candidates if inputs.context.bounds else inputs
     if isinstance(result, list):
         numbers = [rows.to_dict() for rows in result]
         call = OfCall(metrics, inputs.given, numbers, max(map(len, result), default=0))
@@ -259,9 +262,11 @@ def _by_metric(
         keys["n_users"] = columns["n_users"]
     if inputs.model and model in columns:
         keys["model"] = columns[model]
-    return [
-        {"value": columns[name], **keys} if name in columns else {} for name in map(str, metrics)
-    ]
+    numbers: list[Numbers] = []
+    for metric in metrics:
+        value = columns.get(metric.text)
+        numbers.append({} if value is None else {"value": value, **keys})
+    return numbers
 
 
 def tell_of_schemas(inputs: Frames) -> None:

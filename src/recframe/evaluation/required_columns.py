@@ -249,7 +249,7 @@ def recorded(
     metric depends on nobody knows.
     """
     record = _recorded if metric.definition.builtin else _recorded.__wrapped__
-    return record(metric.definition, metric.settings, metric.k, str(metric), cut, sharing)
+    return record(metric.definition, metric.settings, metric.k, metric.text, cut, sharing)
 
 
 @lru_cache(maxsize=2048)  # all metrics at many cut-offs
@@ -295,7 +295,7 @@ class Needs:
 
 def needs_of(metric: Metric[...]) -> Needs:
     """Return the requirements of a metric."""
-    return _needs(metric.definition, metric.settings, metric.k, str(metric))
+    return _needs(metric.definition, metric.settings, metric.k, metric.text)
 
 
 def is_of_segment(metric: Metric[...]) -> bool:

@@ -162,10 +162,11 @@ def bounded_names(metrics: Sequence[Metric[...]]) -> frozenset[str]:
     return frozenset(found)
 
 
-def sums_of_values(names: Sequence[str], bounded: Collection[str]) -> ExactSums:
-    """Return the sums of values: `sum value 0`, ..."""
-    values = {f"sum {name}": pl.col(name) for name in names}
-    return ExactSums(values, [f"sum {name}" for name in names if name in bounded])
+def sums_of_values(metrics: Sequence[Metric[...]]) -> ExactSums:
+    """Return the sums of metrics' values: `sum value 0`, ..."""
+    names = names_of(metrics)
+    values = dict(zip(map("sum {}".format, names), map(pl.col, names), strict=True))
+    return ExactSums(values, [*map("sum {}".format, bounded_names(metrics))])
 
 
 def deepest_of(metrics: Sequence[Metric[...]]) -> int | None:
@@ -226,7 +227,7 @@ def rows_of_branches(
     if reads_hits or any(name.startswith(LIST_IDEAL) for name in asked):
         branches.append(_hits(judged, words, deepest))
     if read & RELEVANT:
-        branches += _relevant(judged, words, ask)
+        branches += _relevant(judged, words, read, ask)
     if read & LISTED:
         rows = _listed(judged, read, deepest)
         branches += words.branches(judged.list_keys, rows, LISTED.union(TOTALS))
@@ -435,7 +436,9 @@ def _list_ideal_rank(name: str) -> pl.Expr:
     return inside.rank("ordinal", descending=True)
 
 
-def _relevant(judged: Judged, words: Recorder, ask: Ask | None) -> list[pl.LazyFrame]:
+def _relevant(
+    judged: Judged, words: Recorder, read: set[str], ask: Ask | None
+) -> list[pl.LazyFrame]:
     """Return the requested columns of relevant rows, listed or not, in ideal order if requested."""
     # of a truth they are the same for every model
     of_all = judged.truth is not None and judged.context.relevant_from == "truth"
@@ -445,10 +448,10 @@ def _relevant(judged: Judged, words: Recorder, ask: Ask | None) -> list[pl.LazyF
         keys = [key for key in keys if key not in judged.model]
     rows = one.relevant().rename({"gain": "relevant_gain"})
     sums = None
-    if words.read & BEST_ORDER:
+    if read & BEST_ORDER:
         if ask is not None and not words.asked & RELEVANT:
             sums = by_grades(rows, keys, words.values_of(RELEVANT), ask)
-        rows = _in_best_order(rows, keys, one, words.read)
+        rows = _in_best_order(rows, keys, one, read)
     found = words.branches(keys, rows, RELEVANT) if sums is None else [sums]
     return [judged.for_each_model(branch) for branch in found] if of_all else found
 
@@ -458,14 +461,14 @@ def _in_best_order(
 ) -> pl.LazyFrame:
     """Return the relevant rows in ideal order per list, with the requested columns."""
     rows = best_first(rows, keys, judged.key_dtype, "relevant_gain")
-    rank = pl.col("place").cast(pl.Float64)
+    placed, rank = with_places(rows, keys), pl.col("place").cast(pl.Float64)
     built = {
         "ideal_rank": rank.alias("ideal_rank"),
         "ideal_gain": pl.col("relevant_gain").alias("ideal_gain"),
         "ideal_discount": discount(rank).alias("ideal_discount"),
     }
     columns = map(built.__getitem__, sorted(asked & BEST_ORDER))
-    return with_places(rows, keys).select(*keys, "relevant_gain", *columns)
+    return placed.select(*keys, "relevant_gain", *columns)
 
 
 def _listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFrame:

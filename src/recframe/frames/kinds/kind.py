@@ -64,11 +64,6 @@ def at_hand(taken: Taken) -> pl.DataFrame | None:
     return None if isinstance(taken, pl.LazyFrame) else taken
 
 
-def eager(taken: Mapping[str, Taken]) -> dict[str, pl.DataFrame]:
-    """Return the eager ones of some frames."""
-    return {name: rows for name, rows in taken.items() if isinstance(rows, pl.DataFrame)}
-
-
 class Known(NamedTuple):
     """Facts of the eager frames of a call."""
 
@@ -187,8 +182,10 @@ class Kind:
         """The function that collects precomputed plans, for frames so large that these pay off; None otherwise."""
         return ask if self.size > LARGE and not self.is_lazy else None
 
-    def run(self, plan: pl.LazyFrame) -> pl.DataFrame:
-        """Collect a plan, by the engine that is the fastest for so many rows."""
+    def run(self, plan: Taken) -> pl.DataFrame:
+        """Collect a plan, by the engine that is the fastest for so many rows; a result stays as it is."""
+        if isinstance(plan, pl.DataFrame):
+            return plan
         return stream(plan) if self.is_lazy else run_by_size(plan, self.size)
 
     def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
@@ -202,14 +199,14 @@ class Kind:
 
     def give(
         self,
-        plan: pl.LazyFrame,
+        plan: Taken,
         sources: Sources,
         seen: Seen | None = None,
         columns: Sequence[str] | None = None,
     ) -> Any:
         """Return a plan's result as a frame of this kind, of which only some `columns` are given where they are named."""
         if not self.collects:
-            return chosen(plan, columns)
+            return chosen(plan.lazy(), columns)
         result = self.run(plan)
         if seen is not None:
             seen(result, self.run)
@@ -280,7 +277,9 @@ class EagerPolars(EagerKind):
     def take(self, named: Named, ids: Names = (), numbers: Names = ()) -> pl.DataFrame:
         """Return some columns, with null for NaN."""
         del ids  # they stand as they are
-        columns = [self.frame.get_column(name).alias(inside) for inside, name in named.items()]
+        columns = []
+        for inside, name in named.items():
+            columns.append(self.frame.get_column(name).alias(inside))
         return without_nan(pl.DataFrame(columns), numbers)
 
     def in_rows(self, result: pl.DataFrame) -> Rows:
