@@ -12,8 +12,7 @@ from recframe.api import argument_errors
 from recframe.api.argument_errors import Asked, By, Cutoffs, F
 from recframe.api.request import Question, Request, check_names, question
 from recframe.errors import ColumnError, RecframeError, silent
-from recframe.evaluation.required_columns import needs_of
-from recframe.evaluation.segments import keys_of, not_of_users, numbered
+from recframe.evaluation.required_columns import keys_of, needs_of, not_of_users, numbered
 from recframe.frames.hints import Given
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric

@@ -14,8 +14,7 @@ from recframe.api.argument_errors import By
 from recframe.audit.report import tell
 from recframe.charts.long_format import check_of_users
 from recframe.errors import ColumnError, RecframeError, shown
-from recframe.evaluation.required_columns import Convention
-from recframe.evaluation.segments import keys_of, numbered
+from recframe.evaluation.required_columns import Convention, keys_of, numbered
 from recframe.frames.inputs import Frames
 from recframe.frames.kinds.kind import Seen as WhatIsTold
 from recframe.frames.segments import Segment

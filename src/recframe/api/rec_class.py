@@ -27,8 +27,7 @@ from recframe.audit.data import Data
 from recframe.errors import CallError, RecframeError, shown
 from recframe.evaluation import evaluation, trainings
 from recframe.evaluation.plan import Run
-from recframe.evaluation.required_columns import Convention, needs_of
-from recframe.evaluation.segments import SUPPORT, n_keys
+from recframe.evaluation.required_columns import SUPPORT, Convention, n_keys, needs_of
 from recframe.frames.inputs import Frames, read
 from recframe.frames.kinds.kind import Kind, kind_for, with_results_of_polars
 from recframe.frames.options import Context, Folds, Options, size_of

@@ -19,8 +19,15 @@ from recframe.audit.report import tell
 from recframe.errors import CallError, ColumnError, RecframeError
 from recframe.evaluation import evaluation, trainings
 from recframe.evaluation.plan import Made, Run, planned
-from recframe.evaluation.required_columns import Convention, is_of_segment
-from recframe.evaluation.segments import SUPPORT, keys_of, n_keys, numbered, support_of
+from recframe.evaluation.required_columns import (
+    SUPPORT,
+    Convention,
+    is_of_segment,
+    keys_of,
+    n_keys,
+    numbered,
+    support_of,
+)
 from recframe.evaluation.trainings import TRAINING
 from recframe.evaluation.user_values import WITH_LIST
 from recframe.frames.collecting import Collect, stream

@@ -158,7 +158,7 @@ def needs_met(data: Data) -> set[str]:
     if call is None or lists is None:
         holds |= dict.fromkeys(DOUBTS, True)
     else:
-        is_parted = inputs.model or (inputs.segments and data.parts)
+        is_parted = inputs.model or (inputs.segments and inputs.inside("rows"))
         n_groups = max(call.n_rows, 1) if is_parted else 1
         if inputs.scored or not _first_rows_show_all(lists, data.k, n_groups):
             holds |= data.doubts(lists, n_groups)
@@ -237,11 +237,14 @@ def tell(
 
 
 def _may_be_low(call: OfCall) -> bool:
-    """Return whether no metric of hits has only values of 1 % and more."""
+    """Return whether no metric of hits has a value of 1 % or more, or of models only such values."""
     for metric, rows in zip(call.metrics, call.numbers, strict=False):
-        if rows and needs_of(metric).columns & OF_HITS and not rows["value"].has_nulls():
-            lowest: Any = rows["value"].min()
-            if lowest is not None and lowest >= HARDLY:
+        if rows and needs_of(metric).columns & OF_HITS:
+            value = rows["value"]
+            of_models = "model" in rows
+            known: Any = value.min() if of_models and not value.has_nulls() else None
+            known = known if of_models else value.max()
+            if known is not None and known >= HARDLY:
                 return False
     return True
 

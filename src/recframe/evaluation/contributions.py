@@ -21,10 +21,9 @@ from recframe.evaluation.evaluation import (
     of_the_plan,
 )
 from recframe.evaluation.plan import Run
-from recframe.evaluation.required_columns import Convention, is_of_segment
-from recframe.evaluation.segments import described, keys_of
+from recframe.evaluation.required_columns import Convention, is_of_segment, keys_of
 from recframe.evaluation.user_values import n_users_of_segments, names_of, values_of_users
-from recframe.frames.inputs import Frames
+from recframe.frames.inputs import Frames, described
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.data_checks import after_checks
 from recframe.ranking.judged_frame import Judged, judge

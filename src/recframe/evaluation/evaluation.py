@@ -11,12 +11,11 @@ from recframe.errors import ColumnError, RecframeError, without_order
 from recframe.evaluation import folds, metrics_of_lists, trainings
 from recframe.evaluation.metrics_of_lists import Lists
 from recframe.evaluation.plan import Run
-from recframe.evaluation.required_columns import Convention
-from recframe.evaluation.segments import (
+from recframe.evaluation.required_columns import (
     TOTAL,
+    Convention,
     N,
     columns_beside,
-    described,
     keys_of,
     n_keys,
     name_beside,
@@ -30,7 +29,7 @@ from recframe.evaluation.user_values import (
     values_of_users,
 )
 from recframe.frames.hints import Given, bind
-from recframe.frames.inputs import Frames
+from recframe.frames.inputs import Frames, described
 from recframe.frames.options import DEFAULTS, FOLD, Context
 from recframe.frames.rows import joins
 from recframe.frames.rows.joins import ExactSums

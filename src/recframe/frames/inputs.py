@@ -21,7 +21,7 @@ from recframe.errors import (
 )
 from recframe.frames import collecting
 from recframe.frames.by_expressions import Made
-from recframe.frames.collecting import check_threads
+from recframe.frames.collecting import Ask, check_threads
 from recframe.frames.dtypes import as_text, common, in_frames
 from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.engine import AllUsers
@@ -38,12 +38,15 @@ from recframe.frames.roles import (
     sides_of,
     unbound_labels,
 )
+from recframe.frames.rows.profiling import constant_of
 from recframe.frames.segments import FRAMES_OF, OfUsers, Place, Segment, placed
 
 GROUP = "random group"
 LABEL = "label "
 """Prefix of unbound columns of the lists that may name systems."""
 Owner = Literal["recommendations", "truth"]
+OF_ROWS: tuple[Place, ...] = ("rows", "lists", "truth")
+"""Places whose columns may be constant per user."""
 
 
 @dataclass(frozen=True)
@@ -515,3 +518,46 @@ def check_is_one_fold(inputs: Frames) -> None:
             f"{Either(': [fold.rec(lists) for fold in split.folds]')}"
         )
         raise CallError(msg)
+
+
+def described(inputs: Frames, ask: Ask | None) -> Frames:
+    """Return inputs whose users get the `by` columns that are constant per user as properties.
+
+    No answer changes a number: a user whose rows all say the same stands in that segment alone.
+    """
+    if ask is None:
+        return inputs
+    found: dict[str, OfUsers] = {}
+    for at in OF_ROWS:
+        names = inputs.inside(at)
+        # who has no row is in no segment of rows
+        everyone = inputs.context.universe == "all" and inputs.users is not None
+        if not names or (at == "rows" and everyone):
+            continue
+        # all in one table, or one in each
+        for some in (names, *([name] for name in names if len(names) > 1)):
+            table = None if {*some} <= found.keys() else _table(inputs, at, some, ask)
+            if table is not None:
+                found |= dict.fromkeys(some, OfUsers(table.lazy()))
+    segments = [replace(one, add=found.get(one.inside, one.add)) for one in inputs.segments]
+    return replace(inputs, segments=tuple(segments)) if found else inputs
+
+
+def _table(inputs: Frames, at: Place, names: Sequence[str], ask: Ask) -> pl.DataFrame | None:
+    """Return each user of the frames of a place once, with columns that never change within one.
+
+    None where one does, or where lists and truth differ, so that each row decides.
+    """
+    sources = [inputs.identified("truth" if at == "truth" else "recommendations")]
+    if at == "rows" and inputs.truth is not None:
+        sources.append(inputs.identified("truth"))
+    tables = []
+    for rows in ask([source.select("user", *names) for source in sources]):
+        table = constant_of("user", rows)
+        if table is None:
+            return None
+        tables.append(table)
+    if len(tables) == 1:
+        return tables[0]
+    both = pl.concat(tables).unique()
+    return both if both["user"].n_unique() == len(both) else None

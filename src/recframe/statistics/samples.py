@@ -10,8 +10,13 @@ import polars as pl
 from recframe.evaluation import evaluation, trainings
 from recframe.evaluation.evaluation import of_each_training, values_of_trainings
 from recframe.evaluation.plan import Run
-from recframe.evaluation.required_columns import Convention, is_of_segment
-from recframe.evaluation.segments import TOTAL, name_beside, numbered
+from recframe.evaluation.required_columns import (
+    TOTAL,
+    Convention,
+    is_of_segment,
+    name_beside,
+    numbered,
+)
 from recframe.evaluation.trainings import PARTS as OF_TRAININGS
 from recframe.frames.inputs import Frames
 from recframe.frames.rows.joins import in_long_form, joined

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from recframe.errors import fails_whole_if
-from recframe.evaluation.segments import not_of_users
+from recframe.evaluation.required_columns import not_of_users
 from recframe.frames.collecting import run_by_size
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Frames
