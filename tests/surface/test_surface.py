@@ -489,7 +489,7 @@ COLLECTS = {"collect", "collect_all", "collect_async", "collect_batches", "fetch
 def test_plans_are_collected_at_the_edge_alone():
     collecting = offenders(lambda path: called(path) & COLLECTS)
 
-    assert collecting.keys() <= {"frames/collecting.py", *EDGE}
+    assert collecting.keys() <= {"frames/kinds/kind.py", *EDGE}
 
 
 def test_the_kind_of_frame_is_asked_for_in_its_own_file():

@@ -13,8 +13,8 @@ from recframe.api.argument_errors import By, F
 from recframe.api.divided_calls import GATE, on_engine
 from recframe.api.rec_class import Rec
 from recframe.errors import RecframeError, shown
+from recframe.frames.hints import OF_ENGINES
 from recframe.frames.kinds.kind import (
-    OF_ENGINES,
     ArrowStream,
     Kind,
     in_memory,

@@ -10,9 +10,8 @@ from typing import Any
 import polars as pl
 
 from recframe.errors import CallError, ColumnError, DataError, RecframeError, kind_of, shown, warn
-from recframe.frames.collecting import stream
 from recframe.frames.dtypes import common, in_frames
-from recframe.frames.kinds.kind import in_memory, is_frame
+from recframe.frames.kinds.kind import in_memory, is_frame, stream
 from recframe.frames.options import Context
 from recframe.frames.roles import Side, listed
 from recframe.frames.rows.joins import by_item, with_places

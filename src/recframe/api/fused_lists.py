@@ -10,8 +10,8 @@ import polars as pl
 
 from recframe.api.argument_errors import F
 from recframe.errors import RecframeError, fails_if, shown
-from recframe.frames.collecting import check_threads
 from recframe.frames.hints import NAMED, FrameOf
+from recframe.frames.kinds.kind import check_threads
 from recframe.frames.kinds.several_models import Models, held
 from recframe.frames.options import Context, plain_number
 from recframe.frames.roles import Side, check_dtypes, order_of

@@ -30,11 +30,10 @@ from recframe.evaluation.required_columns import (
 )
 from recframe.evaluation.trainings import TRAINING
 from recframe.evaluation.user_values import WITH_LIST
-from recframe.frames.collecting import Collect, stream
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import A_FRAME_EACH, Given, bind
 from recframe.frames.inputs import Frames
-from recframe.frames.kinds.kind import Kind, Taken
+from recframe.frames.kinds.kind import Collect, Kind, Taken, stream
 from recframe.frames.rows.joins import AS_EVER
 from recframe.frames.segments import Segment
 from recframe.metrics.language import registry

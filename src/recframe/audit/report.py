@@ -35,8 +35,8 @@ from recframe.evaluation.folds import in_folds
 from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import needs_of
 from recframe.evaluation.trainings import one_of_each
-from recframe.frames.collecting import Collect, run_by_size
 from recframe.frames.inputs import Frames, label_columns
+from recframe.frames.kinds.kind import Collect, run_by_size
 from recframe.frames.options import FOLD
 from recframe.metrics.language.definition import Metric
 

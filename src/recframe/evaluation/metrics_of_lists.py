@@ -12,8 +12,8 @@ from recframe.errors import NeedsAllUsersError, RecframeError, without_order
 from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import TOTAL, N, keys_of, needs_of
 from recframe.evaluation.user_values import deepest_of
-from recframe.frames.collecting import Ask
 from recframe.frames.inputs import Frames
+from recframe.frames.kinds.kind import Ask
 from recframe.frames.rows.integer_ids import lookup
 from recframe.frames.rows.joins import (
     ExactSums,

@@ -19,11 +19,22 @@ import polars as pl
 
 from recframe.errors import NeedsAllUsersError
 from recframe.evaluation.required_columns import LISTED, Convention
-from recframe.frames.collecting import Ask, run_all_by_size, run_as_it_is, run_by_size
 from recframe.frames.hints import WORDS, in_python
 from recframe.frames.inputs import Frames
 from recframe.frames.kinds.engine import MOST, Added, Adds, NamedRows
-from recframe.frames.kinds.kind import Kind, LazyPolars, Named, Names, Seen, Sources, Taken
+from recframe.frames.kinds.kind import (
+    Ask,
+    Kind,
+    LazyPolars,
+    Named,
+    Names,
+    Seen,
+    Sources,
+    Taken,
+    run_all_by_size,
+    run_as_it_is,
+    run_by_size,
+)
 from recframe.frames.rows.joins import aggregate
 from recframe.frames.segments import Place
 from recframe.ranking.known import models_of

@@ -24,8 +24,8 @@ from recframe.evaluation.required_columns import (
     columns_of_features,
     settings_of,
 )
-from recframe.frames.collecting import Ask
 from recframe.frames.hints import FrameOf, Given
+from recframe.frames.kinds.kind import Ask
 from recframe.frames.rows.joins import by_item, distinct_names, in_distinct_ranks, with_places
 from recframe.ranking.judged_frame import PAIR, Judged
 from recframe.side_info import attributes

@@ -34,7 +34,7 @@ from recframe.evaluation.required_columns import (
     needs_of,
     recorded,
 )
-from recframe.frames.collecting import Ask
+from recframe.frames.kinds.kind import Ask
 from recframe.frames.rows.joins import (
     ExactSums,
     aggregate,

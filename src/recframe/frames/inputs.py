@@ -19,13 +19,11 @@ from recframe.errors import (
     suggestion,
     with_article,
 )
-from recframe.frames import collecting
 from recframe.frames.by_expressions import Made
-from recframe.frames.collecting import Ask, check_threads
 from recframe.frames.dtypes import as_text, common, in_frames
 from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.engine import AllUsers
-from recframe.frames.kinds.kind import Known, Taken
+from recframe.frames.kinds.kind import Ask, Known, Taken, check_threads
 from recframe.frames.options import FOLD, SIDES, Context, Folds, Sharing
 from recframe.frames.roles import (
     DESCRIBES,
@@ -38,6 +36,7 @@ from recframe.frames.roles import (
     sides_of,
     unbound_labels,
 )
+from recframe.frames.rows.joins import IS_POLARS_1
 from recframe.frames.rows.profiling import constant_of
 from recframe.frames.segments import FRAMES_OF, OfUsers, Place, Segment, placed
 
@@ -220,7 +219,7 @@ class Frames:
         has_ids = pl.col("user").is_not_null() & pl.col("item").is_not_null()
         conditions = [has_ids] * (owner not in self.known.complete)
         conditions += [] if where is None else [where]
-        if collecting.IS_POLARS_1:
+        if IS_POLARS_1:
             for condition in conditions:
                 rows = rows.filter(condition)
             return rows
@@ -234,7 +233,7 @@ class Frames:
 
     def check(self, owner: Owner, wrong: pl.Expr, message: str) -> pl.LazyFrame:
         """Return a frame of one row that fails when the plan runs, if a row of the lists or of the truth is wrong."""
-        if collecting.IS_POLARS_1:
+        if IS_POLARS_1:
             return self.identified(owner).select(check=fails_whole_if(wrong.any(), message))
         return self.identified(owner, where=wrong).select(_fails_with_rows(message))
 

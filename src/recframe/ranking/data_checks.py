@@ -9,9 +9,9 @@ from math import inf, isqrt
 import polars as pl
 
 from recframe.errors import RecframeError, fails_whole_if
-from recframe.frames.collecting import LARGE, run_by_size
 from recframe.frames.hints import Either, FrameOf, Given, bind, text
 from recframe.frames.inputs import Frames
+from recframe.frames.kinds.kind import LARGE, run_by_size
 from recframe.frames.options import FOLD, OF_LISTS
 from recframe.frames.roles import names_trainings, unbound_labels
 from recframe.frames.rows.joins import distinct_names

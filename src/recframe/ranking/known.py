@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Frames
+from recframe.frames.kinds.kind import Ask, stream
 from recframe.frames.rows.integer_ids import (
     SPARE,
     integer_ids,

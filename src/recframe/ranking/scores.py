@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from recframe.frames.collecting import Ask
+from recframe.frames.kinds.kind import Ask
 from recframe.frames.options import Ties
 from recframe.frames.rows.joins import by_item, with_places
 from recframe.frames.rows.profiling import are_distinct, marked_sorted

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Frames
+from recframe.frames.kinds.kind import Ask, stream
 from recframe.frames.options import Ties
 from recframe.frames.rows.integer_ids import lookup
 from recframe.frames.rows.integer_keys import fits_31_bits, sorted_as_numbers

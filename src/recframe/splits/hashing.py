@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from recframe.errors import ColumnError, dtype_shown, fails_if
-from recframe.frames.collecting import ask
+from recframe.frames.kinds.kind import ask
 
 INCREMENT = 0x9E3779B97F4A7C15
 STEPS = ((1 << 30, 0xBF58476D1CE4E5B9), (1 << 27, 0x94D049BB133111EB), (1 << 31, 1))

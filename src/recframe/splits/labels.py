@@ -11,7 +11,7 @@ import polars as pl
 
 from recframe.audit.split_rows import KNOWN
 from recframe.errors import ColumnError, fails_if, warn, worded
-from recframe.frames.collecting import ask
+from recframe.frames.kinds.kind import ask
 from recframe.frames.rows.joins import by_item, joined
 from recframe.splits.log import FOLD, PAIR, ROW, Log
 from recframe.splits.rules import IS_WHOLE, Part, Rule, is_in, label

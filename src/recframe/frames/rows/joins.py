@@ -9,10 +9,10 @@ from typing import Any, Literal, TypeVar
 
 import polars as pl
 
-from recframe.frames.collecting import IS_POLARS_1
 from recframe.frames.rows.integer_keys import READS_BITS, SMALL_INTEGERS, key_hash, repeated
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
+IS_POLARS_1 = pl.__version__.startswith("1.")
 _POLARS = tuple(map(int, pl.__version__.split(".")[:2]))
 # the last of Polars 1 warn of the name that those before and after them have
 _BESIDE: Any = "horizontal_extend" if (1, 42) <= _POLARS < (2,) else "horizontal"

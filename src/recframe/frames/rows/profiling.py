@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 
 import polars as pl
 
-from recframe.frames.collecting import Ask, stream
+from recframe.frames.kinds.kind import Ask, stream
 from recframe.frames.rows.integer_keys import (
     READS_BITS,
     SMALL_INTEGERS,
