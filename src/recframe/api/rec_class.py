@@ -208,7 +208,8 @@ class Rec(Methods[F], Answers[F]):
         """
         given = {name: value for name, value in options.items() if value is not None}
         given |= {} if truth is None else {"truth": truth}
-        return self._with(under_profile.bind(self._context, given))
+        bind = under_profile.bind if "profile" in given else Context.bind
+        return self._with(bind(self._context, given))
 
     @argument_errors.understood
     def evaluate(
@@ -437,7 +438,9 @@ class Rec(Methods[F], Answers[F]):
 
     def _candidates(self, *named: object) -> Rec[F]:
         """Return the same without the models that are bounds, other than those that are named."""
-        bounds = tuple(one for one in self._context.bounds if one not in named)
+        bounds = self._context.bounds
+        if bounds:
+            bounds = tuple(one for one in bounds if one not in named)
         is_same = bounds == self._context.without
         return self if is_same else self._with(replace(self._context, without=bounds))
 

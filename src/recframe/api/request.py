@@ -92,7 +92,7 @@ class Request:
     @cached_property
     def metrics(self) -> list[Metric[...]]:
         """The metrics with all their parameters, one for each column."""
-        return [one.metric for one in self.stated]
+        return [*map(attrgetter("metric"), self.stated)]
 
     def check_models(self) -> None:
         """Say that there are no models to compare, where no column of them is bound."""
@@ -130,17 +130,22 @@ class Question(Request):
     @cached_property
     def conventions(self) -> list[Convention]:
         """The conventions without rounding, used for all decisions."""
+        if not self.decimals:
+            return self.stated
         return [replace(one, context=one.context.having(decimals=None)) for one in self.stated]
 
     @cached_property
     def decimals(self) -> dict[str, int]:
         """The number of displayed decimals, by the metrics' strings."""
-        each = ((str(one.metric), one.context.decimals) for one in self.stated)
-        return {name: n for name, n in each if n is not None}
+        return {
+            str(one.metric): n for one in self.stated if (n := one.context.decimals) is not None
+        }
 
     @cached_property
     def segments(self) -> list[Segment]:
         """The segments of the result, without the units that sums are taken of."""
+        if not self.inputs.units:
+            return [*self.inputs.segments]
         return [one for one in self.inputs.segments if one.inside not in self.inputs.units]
 
     @cached_property
@@ -160,7 +165,7 @@ class Question(Request):
         places = dict(enumerate(self.metrics)) if places is None else places
         order = [*self.by]
         if pairing is not None:
-            order = [*(key for key in order if key != MODEL), MODEL, BASELINE]
+            order = [*filter(MODEL.__ne__, order), MODEL, BASELINE]
 
         def made(inputs: Frames, run: Run) -> pl.LazyFrame:
             sample = self._sample(inputs, run, places)
@@ -185,7 +190,7 @@ class Question(Request):
         """Return the sample of users whose sums are taken."""
         names = {*map(str, places.values())}
         conventions = [one for one in self.conventions if str(one.metric) in names]
-        each = any(segment.inside == TRAINING for segment in self.inputs.segments)
+        each = TRAINING in map(attrgetter("inside"), self.inputs.segments)
         over_trainings = bool(self.inputs.training) and not each
         return Sample(inputs, conventions, run, places, self.cluster, over_trainings)
 
@@ -222,7 +227,10 @@ class Question(Request):
         """The notes on models whose lists are of other users, none of buckets and engines."""
         if MODEL not in self.by or self.inputs.all_users is not None or self.run.is_divided:
             return None
-        inputs = trainings.one_of_each(self.home).candidates
+        inputs = self.home
+        if inputs.training or inputs.folds is not None:
+            inputs = trainings.one_of_each(inputs)
+        inputs = inputs.candidates
         call = OfCall(self.metrics, inputs.given)
         return notes_on_models(Data(inputs, of_call=call, looks=self.looks))
 
@@ -269,7 +277,8 @@ class Question(Request):
         # notes are joined by the names inside
         plan = with_notes(self.kind.applied(rows, finished, schema), notes)
         keys = (pl.col(inside).alias(name) for inside, name in names.items())
-        plan = as_shown(plan.select(*keys, *others), self.decimals)
+        plan = plan.select(*keys, *others)
+        plan = as_shown(plan, self.decimals) if self.decimals else plan
         sources = dict(self.inputs.sources)
         if BASELINE in names:
             sources[names[BASELINE]] = sources.get(names[MODEL])
@@ -307,7 +316,7 @@ def question(
     asked, names = registry.asked(metrics, k), argument_errors.names(by)
     inputs = _read(rec, asked, names, cluster)
     unit = inputs.units[0] if inputs.units else None
-    if any(one.inside == "user" for one in inputs.segments):
+    if "user" in map(attrgetter("inside"), inputs.segments):
         user = Given("by", inputs.context.names["user"])
         msg = f"{user}: one user has no interval; evaluate(by='user') has the values"
         raise RecframeError(msg)

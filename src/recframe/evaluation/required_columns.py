@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import count
+from operator import attrgetter
 from typing import Any
 
 import polars as pl
@@ -391,7 +392,7 @@ def numbered(result: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
 
 def keys_of(inputs: Frames, metrics: Sequence[Metric[...]]) -> dict[str, str]:
     """Return the result's key columns, by their names inside the plan; a model that nobody names comes first."""
-    by = {segment.inside: segment.name for segment in inputs.segments}
+    by = dict(map(attrgetter("inside", "name"), inputs.segments))
     if inputs.model and "model" not in by:
         by = {"model": inputs.context.names["model"], **by}
     for name in by.values():
