@@ -15,6 +15,7 @@ from recframe.audit.report import tell
 from recframe.charts.long_format import check_of_users
 from recframe.errors import ColumnError, RecframeError, shown
 from recframe.evaluation.required_columns import Convention, keys_of, numbered
+from recframe.frames import options
 from recframe.frames.inputs import Frames
 from recframe.frames.kinds.kind import Seen as WhatIsTold
 from recframe.frames.segments import Segment
@@ -23,7 +24,6 @@ from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
 from recframe.ranking.data_checks import as_frame
 from recframe.ranking.judged_frame import is_relevant_row, judge
-from recframe.statistics import options
 
 PLACE, HIT = "place", "hit"
 

@@ -30,6 +30,7 @@ from recframe.evaluation.required_columns import (
 )
 from recframe.evaluation.trainings import TRAINING
 from recframe.evaluation.user_values import WITH_LIST
+from recframe.frames import options
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import A_FRAME_EACH, Given, bind
 from recframe.frames.inputs import Frames
@@ -39,7 +40,6 @@ from recframe.frames.segments import Segment
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
-from recframe.statistics import options
 from recframe.statistics.groups import reason_without
 from recframe.statistics.samples import Sample, cells_of, sums_of, with_weights_of_hits
 from recframe.statistics.stored_results import as_shown, joined_notes

@@ -38,7 +38,7 @@ from recframe.metrics.language.registry import By
 if TYPE_CHECKING:
     import altair as alt
 
-    from recframe.statistics.options import Correction
+    from recframe.frames.options import Correction
 
 VERDICTS = ("better", "higher", "worse", "lower")
 MOST_LISTED = 3

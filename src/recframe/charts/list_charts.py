@@ -21,9 +21,9 @@ from recframe.charts.forms import (
     views,
 )
 from recframe.charts.long_format import check_of_users, each_value, one_metric, whole
+from recframe.frames import options
 from recframe.metrics import exposure_metrics
 from recframe.metrics.language.definition import Metric
-from recframe.statistics import options
 
 if TYPE_CHECKING:
     import altair as alt

@@ -9,11 +9,11 @@ import polars as pl
 
 from recframe.charts.themes import ALL
 from recframe.errors import RecframeError, shown
+from recframe.frames import options
 from recframe.frames.dtypes import as_text
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.judged_frame import rows_of_models
-from recframe.statistics import options
 
 NOBODY = "(none)"
 """The name of a null, where nothing else has it."""

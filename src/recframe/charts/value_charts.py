@@ -29,12 +29,12 @@ from recframe.charts.long_format import (
     whole,
 )
 from recframe.errors import RecframeError
+from recframe.frames import options
 from recframe.metrics import accuracy
 from recframe.metrics.language import registry
 from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import Definition, Metric
 from recframe.metrics.language.registry import By, Cutoffs
-from recframe.statistics import options
 
 if TYPE_CHECKING:
     import altair as alt

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from recframe.evaluation.trainings import N_TRAININGS
+from recframe.frames.options import Correction
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Flags, Numbers, np, ratio
 from recframe.statistics.estimates import (
@@ -24,7 +25,6 @@ from recframe.statistics.estimates import (
     t_statistic,
     words,
 )
-from recframe.statistics.options import Correction
 from recframe.statistics.stored_results import COMPARISON, FEW_VALUES, OF_MARGIN, OF_USERS
 from recframe.statistics.sums import BASELINE, MODEL
 

@@ -280,7 +280,8 @@ class EagerPolars(EagerKind):
         del ids  # they stand as they are
         columns = []
         for inside, name in named.items():
-            columns.append(self.frame.get_column(name).alias(inside))
+            column = self.frame.get_column(name)
+            columns.append(column if name == inside else column.alias(inside))
         return without_nan(pl.DataFrame(columns), numbers)
 
     def in_rows(self, result: pl.DataFrame) -> Rows:
