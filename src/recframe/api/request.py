@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import filterfalse
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -126,6 +127,8 @@ class Question(Request):
 
     cluster: str | None
     """Internal name of the column of clusters, which is the last segment."""
+    looks: dict[str, pl.DataFrame] = field(default_factory=dict)
+    """Rows of some users, which all checks of the call share; see `Data.look`."""
 
     @cached_property
     def conventions(self) -> list[Convention]:
@@ -218,11 +221,6 @@ class Question(Request):
             raise RecframeError(msg)
 
     @cached_property
-    def looks(self) -> dict[str, pl.DataFrame]:
-        """Rows of some users, which all checks of the call share; see `Data.look`."""
-        return {}
-
-    @cached_property
     def notes(self) -> pl.LazyFrame | None:
         """The notes on models whose lists are of other users, none of buckets and engines."""
         if MODEL not in self.by or self.inputs.all_users is not None or self.run.is_divided:
@@ -265,7 +263,7 @@ class Question(Request):
         `names` are those of its keys, before the other `columns`, of which those in `hidden` are for warnings alone; what the
         function does not make is taken from the rows. Warnings go by its values, unless it has none.
         """
-        others = [one for one in columns if one not in names]
+        others = [*filterfalse(names.__contains__, columns)]
         check_names(names, others)
         dtypes: dict[str, Any] = {**rows.collect_schema(), **columns}
         schema = pl.Schema({one: dtypes[one] for one in (*names, *others)})
@@ -283,7 +281,7 @@ class Question(Request):
         if BASELINE in names:
             sources[names[BASELINE]] = sources.get(names[MODEL])
         told = partial(self._told, names) if of_values else warned_of_truth(self.inputs)
-        shown = [*names.values(), *(one for one in others if one not in hidden)]
+        shown = [*names.values(), *filterfalse(hidden.__contains__, others)]
         return self.kind.give(plan, sources, told, shown)
 
     def _told(self, names: Mapping[str, str], result: pl.DataFrame, run: Collect) -> None:
@@ -341,7 +339,7 @@ def _read(
 ) -> Frames:
     """Return the frames, with a column of clusters as the last segment, or say why it is none."""
     if cluster is None:
-        inputs: Frames = rec._inputs(names, metrics)  # noqa: SLF001
+        inputs: Frames = rec._inputs(names or None, metrics)  # noqa: SLF001
         return inputs
     cluster = options.text("cluster", cluster, "the name of a column, such as 'household'")
     given = Given("cluster", cluster)

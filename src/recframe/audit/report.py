@@ -209,7 +209,7 @@ def tell(
         inputs = one_of_each(inputs)
     inputs = inputs.candidates if inputs.context.bounds else inputs
     if isinstance(result, list):
-        numbers = [rows.to_dict() for rows in result]
+        numbers = [*map(pl.DataFrame.to_dict, result)]
         call = OfCall(metrics, inputs.given, numbers, max(map(len, result), default=0))
     else:
         call = OfCall(metrics, inputs.given, _by_metric(inputs, metrics, result), len(result))

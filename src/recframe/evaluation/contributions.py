@@ -91,8 +91,9 @@ def contributions(
         return [[*map(averaged, parts)] for parts in plans]
     if inputs.folds is not None:
         return _over_folds(inputs, conventions, run)
-    check_parts_of_truth(inputs, conventions)
-    inputs = described(inputs, run.ask)
+    if inputs.segments:
+        check_parts_of_truth(inputs, conventions)
+        inputs = described(inputs, run.ask)
     each = [convention for convention in conventions if not is_of_segment(convention.metric)]
     models = run.models(inputs)
     of_users = by_policies(inputs, [one.of_users for one in each if one.over == "users"])

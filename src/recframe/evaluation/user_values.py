@@ -331,7 +331,7 @@ def users_in_segments(judged: Judged) -> pl.LazyFrame:
 
 def n_users_of_segments(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
     """Return n_users for each segment, whether or not any of its users has a row in the branches."""
-    of_users = [key for key in keys if key != "model"] if keys else []
+    of_users = [*filter("model".__ne__, keys)]
     n_users = pl.len().cast(pl.Int64).alias("n_users")
     if of_users and judged.known.n_users is not None:
         support = judged.known.n_users

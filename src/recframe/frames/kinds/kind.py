@@ -57,6 +57,8 @@ def chosen(result: Result, columns: Sequence[str] | None) -> Result:
     if columns is None:
         return result
     names = result.collect_schema().names()
+    if names == [*columns]:
+        return result
     return result.select([pl.nth(names.index(column)) for column in columns])
 
 
