@@ -241,9 +241,9 @@ def _may_be_low(call: OfCall) -> bool:
     for metric, rows in zip(call.metrics, call.numbers, strict=False):
         if rows and needs_of(metric).columns & OF_HITS:
             value = rows["value"]
-            of_models = "model" in rows
-            known: Any = value.min() if of_models and not value.has_nulls() else None
-            known = known if of_models else value.max()
+            known: Any = value.max()
+            if "model" in rows:
+                known = None if value.has_nulls() else value.min()
             if known is not None and known >= HARDLY:
                 return False
     return True

@@ -14,7 +14,13 @@ import polars as pl
 
 from recframe.errors import fails_if
 from recframe.frames.rows.integer_keys import SMALL_INTEGERS
-from recframe.frames.rows.joins import ExactSums, at_best_rank, by_item, spread_ranks, with_places
+from recframe.frames.rows.joins import (
+    ExactSums,
+    at_best_rank,
+    by_item,
+    in_distinct_ranks,
+    with_places,
+)
 from recframe.ranking.data_checks import RANK_BELOW_1
 from recframe.ranking.judged_frame import as_number, is_rank
 from recframe.ranking.scores import scored
@@ -126,5 +132,5 @@ def _ranked(rows: pl.LazyFrame, schema: pl.Schema) -> pl.LazyFrame:
     rows = rows.filter(is_rank(rank, dtype)).with_columns(
         number + fails_if(number < 1, str(RANK_BELOW_1))
     )
-    rows = at_best_rank(rows, LIST).sort(*LIST, "rank", *by_item(schema))
-    return spread_ranks(with_places(rows, LIST), LIST, whole=dtype in SMALL_INTEGERS)
+    whole = dtype in SMALL_INTEGERS
+    return in_distinct_ranks(at_best_rank(rows, LIST), LIST, schema, whole=whole)

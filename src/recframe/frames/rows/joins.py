@@ -133,11 +133,14 @@ def with_places(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     return rows.with_columns(place=pl.col("place") - row + 1)
 
 
-def spread_ranks(rows: pl.LazyFrame, keys: Sequence[str], *, whole: bool) -> pl.LazyFrame:
-    """Return rows with positions, sorted by rank, ranks at least 1 apart: max(rank, previous rank + 1).
+def in_distinct_ranks(
+    rows: pl.LazyFrame, keys: Sequence[str], schema: Mapping[str, pl.DataType], *, whole: bool
+) -> pl.LazyFrame:
+    """Return rows by list, rank and item, with positions, and ranks at least 1 apart: max(rank, previous rank + 1).
 
     `whole` says that the ranks are whole numbers.
     """
+    rows = with_places(rows.sort(*keys, "rank", *by_item(schema, keys)), keys)
     rank, place = pl.col("rank"), pl.col("place")
     behind = rank - place
     if whole:
@@ -148,14 +151,6 @@ def spread_ranks(rows: pl.LazyFrame, keys: Sequence[str], *, whole: bool) -> pl.
         furthest = behind.cum_max().over(keys)
     # the highest Int64 has none behind it
     return rows.with_columns(rank=place.cast(pl.Float64) + furthest.cast(pl.Float64))
-
-
-def in_distinct_ranks(
-    rows: pl.LazyFrame, keys: Sequence[str], schema: Mapping[str, pl.DataType], *, whole: bool
-) -> pl.LazyFrame:
-    """Return rows by list, rank and item, with positions, and with ranks at least 1 apart; see `spread_ranks`."""
-    rows = rows.sort(*keys, "rank", *by_item(schema, keys))
-    return spread_ranks(with_places(rows, keys), keys, whole=whole)
 
 
 def best_first(
