@@ -124,7 +124,7 @@ def test_cut_offs_go_to_metrics_without_one_and_each_requirement_comes_once():
 
 def test_nothing_is_no_requirement():
     with pytest.raises(
-        rf.RecframeError, match="no requirement was given; write for example 'ndcg@10 >= 0.28'"
+        rf.RecframeError, match=r"no requirement was given; write for example 'ndcg@10 >= 0.28'"
     ):
         required([])
 

@@ -11,9 +11,9 @@ from recframe.api import argument_errors
 from recframe.api.argument_errors import Asked, By, Cutoffs, F
 from recframe.api.request import question
 from recframe.errors import UnknownMetricError
+from recframe.frames import options
 from recframe.frames.dtypes import as_text
-from recframe.statistics import options
-from recframe.statistics.options import Correction
+from recframe.frames.options import Correction
 from recframe.statistics.stored_results import POWER, SUMMARY
 from recframe.statistics.sums import MODEL
 

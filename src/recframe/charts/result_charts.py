@@ -40,18 +40,18 @@ from recframe.charts.long_format import (
 )
 from recframe.charts.themes import Look
 from recframe.errors import RecframeError, shown
+from recframe.frames import options
 from recframe.frames.dtypes import text_of
 from recframe.metrics import accuracy, exposure_metrics
 from recframe.metrics.language import registry
 from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import Definition, Metric
 from recframe.metrics.language.registry import By, Cutoffs
-from recframe.statistics import options
 
 if TYPE_CHECKING:
     import altair as alt
 
-    from recframe.statistics.options import Correction
+    from recframe.frames.options import Correction
 
 CUTOFFS = range(1, 51)
 OF_K = Field("k", "k = {}", axis="cut-off k", format="d")

@@ -9,12 +9,12 @@ from math import inf, isqrt
 import polars as pl
 
 from recframe.errors import RecframeError, fails_whole_if
-from recframe.frames.collecting import LARGE, run_by_size
 from recframe.frames.hints import Either, FrameOf, Given, bind, text
 from recframe.frames.inputs import Frames, Owner
+from recframe.frames.kinds.kind import LARGE, run_by_size
 from recframe.frames.options import FOLD, OF_LISTS
 from recframe.frames.roles import names_trainings, unbound_labels
-from recframe.frames.rows.joins import distinct_names
+from recframe.frames.rows.joins import are_in_steps, distinct_names
 from recframe.frames.segments import Segment
 from recframe.ranking.judged_frame import (
     MODEL,
@@ -25,7 +25,6 @@ from recframe.ranking.judged_frame import (
     lacks_model,
     named_models,
 )
-from recframe.ranking.scores import are_in_steps
 
 RANK_BELOW_1 = text(
     "a rank is below 1, but ranks start at 1; if they count from 0, add 1 to them",

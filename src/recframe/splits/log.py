@@ -9,9 +9,8 @@ from typing import Any
 import polars as pl
 
 from recframe.errors import ColumnError, RecframeError
-from recframe.frames.collecting import ask, check_threads, stream
 from recframe.frames.hints import NAMED, bind
-from recframe.frames.kinds.kind import Kind
+from recframe.frames.kinds.kind import Kind, ask, check_threads, stream
 from recframe.frames.options import Context
 from recframe.frames.roles import Side, check_dtypes, check_time, has_relevance, listed
 from recframe.frames.rows.joins import joined

@@ -10,6 +10,7 @@ import polars as pl
 
 from recframe.evaluation.required_columns import needs_of
 from recframe.evaluation.trainings import N_TRAININGS
+from recframe.frames.options import Correction
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Flags, Labels, Numbers, np, ratio
 from recframe.statistics.estimates import (
@@ -26,7 +27,6 @@ from recframe.statistics.estimates import (
     wilson,
     words,
 )
-from recframe.statistics.options import Correction
 from recframe.statistics.samples import OF_HITS
 from recframe.statistics.stored_results import (
     COMPARISON,

@@ -11,8 +11,7 @@ import polars as pl
 from recframe.evaluation import evaluation
 from recframe.evaluation.metrics_of_lists import N_PLACES, NUMBER, SIGN
 from recframe.evaluation.plan import Run
-from recframe.evaluation.required_columns import needs_of
-from recframe.evaluation.segments import SUPPORT, keys_of, numbered, support_of
+from recframe.evaluation.required_columns import SUPPORT, keys_of, needs_of, numbered, support_of
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import GROUP, Frames
 from recframe.frames.options import FOLD

@@ -9,10 +9,10 @@ from typing import Literal
 import polars as pl
 
 from recframe.errors import fails_whole_if, short
-from recframe.evaluation.segments import not_of_users
-from recframe.frames.collecting import run_by_size
+from recframe.evaluation.required_columns import not_of_users
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Frames
+from recframe.frames.kinds.kind import run_by_size
 from recframe.frames.rows.joins import ExactSums, joined
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import np, ratio
