@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import polars as pl
 
+from recframe.atomic_write import is_plain, is_utf8, led_to, opened, reason
 from recframe.errors import RecframeError, suggestion
-from recframe.frames.atomic_write import is_plain, is_utf8, led_to, opened, reason
 from recframe.frames.kinds.kind import plan_errors
 
 PARQUET = (".parquet", ".pq")

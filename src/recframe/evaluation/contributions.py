@@ -17,13 +17,14 @@ from recframe.evaluation import folds, metrics_of_lists, trainings
 from recframe.evaluation.evaluation import (
     by_policies,
     check_parts_of_truth,
+    described,
     of_each_training,
     of_the_plan,
 )
 from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import Convention, is_of_segment, keys_of
 from recframe.evaluation.user_values import n_users_of_segments, names_of, values_of_users
-from recframe.frames.inputs import Frames, described
+from recframe.frames.inputs import Frames
 from recframe.frames.rows.joins import distinct_names
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.data_checks import after_checks

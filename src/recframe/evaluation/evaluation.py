@@ -31,10 +31,13 @@ from recframe.evaluation.user_values import (
     values_of_users,
 )
 from recframe.frames.hints import Given, bind
-from recframe.frames.inputs import Frames, described
+from recframe.frames.inputs import Frames
+from recframe.frames.kinds.kind import Ask
 from recframe.frames.options import DEFAULTS, FOLD, Context
 from recframe.frames.rows import joins
 from recframe.frames.rows.joins import ExactSums
+from recframe.frames.rows.profiling import constant_of
+from recframe.frames.segments import OfUsers, Place
 from recframe.metrics.language.definition import Metric
 from recframe.ranking import known
 from recframe.ranking.data_checks import after_checks
@@ -45,6 +48,8 @@ PARTS = {N: "count", TOTAL: "sum"}
 """Prefix of the column of each part behind a mean."""
 By = dict[str, str]
 """Own names of key columns, by their names inside the plan."""
+OF_ROWS: tuple[Place, ...] = ("rows", "lists", "truth")
+"""Places whose columns may be constant per user."""
 
 
 def _check(one: Convention, inputs: Frames) -> None:
@@ -363,3 +368,46 @@ def _named(rows: pl.LazyFrame, by: By, columns: dict[str, pl.Expr]) -> pl.LazyFr
     rows = rows.sort(list(by), nulls_last=True) if by else rows
     named = dict(zip(by.values(), map(pl.col, by), strict=True)) | columns
     return rows.select([column.alias(name) for name, column in named.items()])
+
+
+def described(inputs: Frames, ask: Ask | None) -> Frames:
+    """Return inputs whose users get the `by` columns that are constant per user as properties.
+
+    No answer changes a number: a user whose rows all say the same stands in that segment alone.
+    """
+    if ask is None:
+        return inputs
+    found: dict[str, OfUsers] = {}
+    for at in OF_ROWS:
+        names = inputs.inside(at)
+        # who has no row is in no segment of rows
+        everyone = inputs.context.universe == "all" and inputs.users is not None
+        if not names or (at == "rows" and everyone):
+            continue
+        # all in one table, or one in each
+        for some in (names, *([name] for name in names if len(names) > 1)):
+            table = None if {*some} <= found.keys() else _table(inputs, at, some, ask)
+            if table is not None:
+                found |= dict.fromkeys(some, OfUsers(table.lazy()))
+    segments = [replace(one, add=found.get(one.inside, one.add)) for one in inputs.segments]
+    return replace(inputs, segments=tuple(segments)) if found else inputs
+
+
+def _table(inputs: Frames, at: Place, names: Sequence[str], ask: Ask) -> pl.DataFrame | None:
+    """Return each user of the frames of a place once, with columns that never change within one.
+
+    None where one does, or where lists and truth differ, so that each row decides.
+    """
+    sources = [inputs.identified("truth" if at == "truth" else "recommendations")]
+    if at == "rows" and inputs.truth is not None:
+        sources.append(inputs.identified("truth"))
+    tables = []
+    for rows in ask([source.select("user", *names) for source in sources]):
+        table = constant_of("user", rows)
+        if table is None:
+            return None
+        tables.append(table)
+    if len(tables) == 1:
+        return tables[0]
+    both = pl.concat(tables).unique()
+    return both if both["user"].n_unique() == len(both) else None

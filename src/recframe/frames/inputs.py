@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from operator import attrgetter, methodcaller
+from operator import methodcaller
 from typing import Any, Literal
 
 import polars as pl
@@ -23,7 +23,7 @@ from recframe.frames.by_expressions import Made
 from recframe.frames.dtypes import as_text, common, in_frames
 from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.engine import AllUsers
-from recframe.frames.kinds.kind import Ask, Known, Taken, check_threads, eager
+from recframe.frames.kinds.kind import Known, Taken, check_threads, eager
 from recframe.frames.options import FOLD, SIDES, Context, Folds, Sharing
 from recframe.frames.roles import (
     DESCRIBES,
@@ -37,15 +37,12 @@ from recframe.frames.roles import (
     unbound_labels,
 )
 from recframe.frames.rows.joins import IS_POLARS_1
-from recframe.frames.rows.profiling import constant_of
-from recframe.frames.segments import FRAMES_OF, OfUsers, Place, Segment, placed
+from recframe.frames.segments import FRAMES_OF, Place, Segment, placed
 
 GROUP = "random group"
 LABEL = "label "
 """Prefix of unbound columns of the lists that may name systems."""
 Owner = Literal["recommendations", "truth"]
-OF_ROWS: tuple[Place, ...] = ("rows", "lists", "truth")
-"""Places whose columns may be constant per user."""
 
 
 class Facts:
@@ -102,9 +99,8 @@ class Frames(Facts):
 
     def __post_init__(self) -> None:
         """Set the facts that follow from the fields."""
-        main, of_items = self.sides.get("recommendations"), list[Segment]()
-        if self.segments:
-            of_items = [one for one in self.segments if one.at == "items" or one.inside == "item"]
+        main = self.sides.get("recommendations")
+        of_items = (one for one in self.segments if one.at == "items" or one.inside == "item")
         schema, ties = self.lists.collect_schema(), self.context.ties
         scored = "score" in schema
         vars(self).update(
@@ -116,7 +112,7 @@ class Frames(Facts):
             model=["model"] * (self.context.model is not None),
             training=["training"] * (self.context.training is not None),
             row_keys=self.inside("rows", "truth"),
-            item_keys=[*map(attrgetter("inside"), of_items)],
+            item_keys=[one.inside for one in of_items],
         )
 
     @property
@@ -510,46 +506,3 @@ def check_is_one_fold(inputs: Frames) -> None:
             f"{Either(': [fold.rec(lists) for fold in split.folds]')}"
         )
         raise CallError(msg)
-
-
-def described(inputs: Frames, ask: Ask | None) -> Frames:
-    """Return inputs whose users get the `by` columns that are constant per user as properties.
-
-    No answer changes a number: a user whose rows all say the same stands in that segment alone.
-    """
-    if ask is None:
-        return inputs
-    found: dict[str, OfUsers] = {}
-    for at in OF_ROWS:
-        names = inputs.inside(at)
-        # who has no row is in no segment of rows
-        everyone = inputs.context.universe == "all" and inputs.users is not None
-        if not names or (at == "rows" and everyone):
-            continue
-        # all in one table, or one in each
-        for some in (names, *([name] for name in names if len(names) > 1)):
-            table = None if {*some} <= found.keys() else _table(inputs, at, some, ask)
-            if table is not None:
-                found |= dict.fromkeys(some, OfUsers(table.lazy()))
-    segments = [replace(one, add=found.get(one.inside, one.add)) for one in inputs.segments]
-    return replace(inputs, segments=tuple(segments)) if found else inputs
-
-
-def _table(inputs: Frames, at: Place, names: Sequence[str], ask: Ask) -> pl.DataFrame | None:
-    """Return each user of the frames of a place once, with columns that never change within one.
-
-    None where one does, or where lists and truth differ, so that each row decides.
-    """
-    sources = [inputs.identified("truth" if at == "truth" else "recommendations")]
-    if at == "rows" and inputs.truth is not None:
-        sources.append(inputs.identified("truth"))
-    tables = []
-    for rows in ask([source.select("user", *names) for source in sources]):
-        table = constant_of("user", rows)
-        if table is None:
-            return None
-        tables.append(table)
-    if len(tables) == 1:
-        return tables[0]
-    both = pl.concat(tables).unique()
-    return both if both["user"].n_unique() == len(both) else None
