@@ -275,8 +275,6 @@ class Frames(Facts):
 
     def inside(self, *places: Place) -> list[str]:
         """Return the internal names of the segments whose columns are read at some places."""
-        if not self.segments:
-            return []
         return [one.inside for one in self.segments if one.at in places and one.add is None]
 
     def attach(self, rows: pl.LazyFrame, at: Literal["users", "items"]) -> pl.LazyFrame:
