@@ -438,9 +438,7 @@ class Rec(Methods[F], Answers[F]):
 
     def _candidates(self, *named: object) -> Rec[F]:
         """Return the same without the models that are bounds, other than those that are named."""
-        bounds = self._context.bounds
-        if bounds:
-            bounds = tuple(one for one in bounds if one not in named)
+        bounds = tuple(one for one in self._context.bounds if one not in named)
         is_same = bounds == self._context.without
         return self if is_same else self._with(replace(self._context, without=bounds))
 

@@ -184,8 +184,10 @@ def _have_each_rank_once(inputs: Frames, lists: pl.DataFrame) -> bool:
         lists = lists.sample(DRAWN * isqrt(len(lists)), seed=0)
     else:
         ranks = lists["rank"].cast(pl.Float64)
-        above, own = ranks[:-1], ranks[1:]
-        if are_in_steps(lists["user"], (own - above >= 1) | own.is_null()):
+        own, steps = ranks[1:], ranks[1:] - ranks[:-1] >= 1
+        # where nothing is missing, the question costs more than its answer
+        steps = steps | own.is_null() if own.null_count() else steps
+        if are_in_steps(lists["user"], steps):
             return True
     # ranks closer than 1 are equal ones that are pushed apart
     rank = RANK.cast(pl.Float64).floor()
