@@ -36,9 +36,9 @@ from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
 from recframe.statistics import options
 from recframe.statistics.groups import reason_without
-from recframe.statistics.samples import Sample, cells_of, sums_of, with_weights_of_hits
+from recframe.statistics.samples import sums_of, with_weights_of_hits
 from recframe.statistics.stored_results import as_shown, joined_notes
-from recframe.statistics.sums import BASELINE, MODEL, PLACE, Pairing
+from recframe.statistics.sums import BASELINE, MODEL, PLACE, Pairing, Sample, cells_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -77,8 +77,8 @@ def contributions(
         return [[*map(averaged, parts)] for parts in plans]
     if inputs.folds is not None:
         each_fold = folds.in_folds(inputs, run)
-        plans = zip(*(contributions(one, conventions, run) for one in each_fold), strict=True)
-        return [[*chain.from_iterable(plan)] for plan in plans]
+        of_folds = [contributions(one, conventions, run) for one in each_fold]
+        return [[*chain.from_iterable(plan)] for plan in zip(*of_folds, strict=True)]
     check_parts_of_truth(inputs, conventions)
     inputs = described(inputs, run.ask)
     each = [convention for convention in conventions if not is_of_segment(convention.metric)]

@@ -114,7 +114,7 @@ class Sample:
         left = tuple(one for one in inputs.segments if one.inside not in inputs.units)
         return replace(inputs, segments=left, units=())
 
-    def of(self, holds: Callable[[Metric[...]], bool]) -> Sample:
+    def of(self, holds: Callable[[Metric[...]], object]) -> Sample:
         """Return the sample of those metrics of which a condition holds."""
         conventions = [one for one in self.conventions if holds(one.metric)]
         places = {at: one for at, one in self.places.items() if holds(one)}
