@@ -199,15 +199,17 @@ def _verdicts(of: Sums, how: Comparing, shown: Shown) -> Labels:
     by_sign = np.where(is_higher, "higher", "lower")
     # on one side, as a gate that holds
     not_worse, not_better = shown.not_worse <= alpha / 2, shown.not_better <= alpha / 2
-    cases = [
-        (shown.few, "few"),
-        (np.any([shown.selected, *shown.lone.values()], axis=0), "open"),
-        (shown.same | (not_worse & not_better), "same"),
-        (shown.tested.p_adjusted <= alpha, np.where(of.directed, good, by_sign)),
-        (of.directed & not_worse, "not worse"),
-        (of.directed & not_better, "not better"),
-    ]
-    return np.select(*zip(*cases, strict=True), "open")
+    word = np.where(of.directed, good, by_sign)
+    cases = {
+        "few": shown.few,
+        "open": np.any([shown.selected, *shown.lone.values()], axis=0),
+        "same": shown.same | (not_worse & not_better),
+        "shown": shown.tested.p_adjusted <= alpha,
+        "not worse": of.directed & not_worse,
+        "not better": of.directed & not_better,
+    }
+    found = np.select([*cases.values()], [*cases], "open")
+    return np.where(found == "shown", word, found)
 
 
 def _notes(of: Sums, how: Comparing, shown: Shown, verdicts: Labels) -> list[str | None]:

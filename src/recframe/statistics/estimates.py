@@ -73,13 +73,13 @@ class Sums:
     @property
     def known_units(self) -> Numbers:
         """The units; none of a set metric that hangs on too few groups of users, or changes alike without each."""
-        units, differ = self.units, self.differ
+        units: Numbers = self.units
         if self.of_each.all():
             return units
         flat = self.dd <= (ROUNDING * np.maximum(np.abs(self.d), np.abs(self.a))) ** 2
-        few = (units < FEWEST) | (differ < FEWEST) | flat
+        few = (units < FEWEST) | (self.differ < FEWEST) | flat
         # two models with one value are the same without any group
-        few &= (differ > 0) | (self.d != 0) | (self.a == 0) | ~(units >= FEWEST)
+        few &= (self.differ > 0) | (self.d != 0) | (self.a == 0) | ~(units >= FEWEST)
         return np.where(few & ~self.of_each, np.nan, units)
 
     @property
@@ -315,6 +315,6 @@ def words(lacks: Mapping[str, Flags], notes: Mapping[str, Flags]) -> list[str | 
     text = np.full(np.shape(next(iter(lacks.values()))), "", dtype=object)
     for note, holds in notes.items():
         text[holds] += f"; {note}"
-    for lack, holds in reversed(lacks.items()):
+    for lack, holds in [*lacks.items()][::-1]:
         text[holds] = f"; {lack}"
     return [one[2:] or None for one in text]

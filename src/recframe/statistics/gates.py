@@ -94,8 +94,8 @@ def states(
         # on the test, and on the value's interval
         "note": ["; ".join(filter(None, told)) or None for told in each],
     }
-    found = as_columns(found, COLUMNS).with_columns(note=pl.coalesce(rows[GONE], "note"))
-    return rows.select(*keys, "metric", "requirement").hstack(found)
+    columns = as_columns(found, COLUMNS).with_columns(note=pl.coalesce(rows[GONE], "note"))
+    return rows.select(*keys, "metric", "requirement").hstack(columns)
 
 
 def _distance(of: Sums, level: float) -> Distance:

@@ -79,9 +79,9 @@ class Pairing:
         """Return a frame of one row that fails when the plan runs, without two models or without the baseline."""
         model = as_text(pl.col(MODEL), self.dtype)
         n, first = model.count().cast(pl.Int64), model.drop_nulls().sort().head(MOST_NAMED)
+        none = pl.when(n == 0).then(pl.lit("no model")).otherwise(pl.lit(""))
         more = pl.when(n > MOST_NAMED).then(pl.format(" and {} more", n - MOST_NAMED))
-        more = more.when(n == 0).then(pl.lit("no model")).otherwise(pl.lit(""))
-        known = shown_in_plan(first).str.join(", ") + more
+        known = shown_in_plan(first).str.join(", ") + more.otherwise(none)
         lacks = pl.lit(value=False)
         if self.baseline is not None:
             lacks = (model != self.baseline).all() & (pl.len() > 0)
