@@ -240,7 +240,7 @@ def _of_segments(
     call = made.__name__
     _check(asked, call)
     own = {segment.inside: segment.name for segment in asked.inputs.segments}
-    how = Segmenting(own, dict(enumerate(asked.metrics)), *options, asked.cluster)
+    how = Segmenting(own, asked.metrics, *options, asked.cluster)
     pairing = None if baseline is None else asked.pairs(baseline)
     cells = asked.cells(call, pairing, lambda inputs: [*checks(inputs, call)])
     names = {name: name for name in columns if name == "by"}
