@@ -115,7 +115,7 @@ def point_of(name: str, value: Any, dtype: pl.DataType) -> pl.Expr:
         return pl.lit(at.date())
     written = "UTC" if at.tzinfo else None
     point = pl.lit(at, dtype=pl.Datetime(dtype.time_unit, written))
-    return point.dt.convert_time_zone(zone) if written else in_zone(point, zone)
+    return in_zone(point, zone) if zone is None or written is None else point.dt.convert_time_zone(zone)
 
 
 def _moment(value: Any) -> datetime | None:
