@@ -1,4 +1,4 @@
-"""How examples of laws are counted, and which kinds of frame a test runs on."""
+"""How examples of laws are counted, which kinds of frame a test runs on, and which tests are of the fast lane."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+import costs
 import frame_sizes
 from frame_kinds import KINDS, kinds_in_turn, sharp_and_thorough
 from recframe.engines import scans
@@ -26,8 +27,16 @@ settings.register_profile("ci", settings.get_profile("recframe"), derandomize=Tr
 settings.load_profile("ci" if os.environ.get("CI") else "recframe")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the nightly lane say what the tests cost."""
+    words = "measure the tests that run and write tests/seconds.json"
+    parser.addoption("--write-seconds", action="store_true", help=words)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Leave every law in the fast lane (`-m "not slow"`), with few of its examples; keep tests of a file in one process."""
+    if config.option.write_seconds:
+        config.pluginmanager.register(costs.Meter())
     # what a file makes once for all of its tests is made once, and who is done early takes from the other
     if getattr(config.option, "dist", "no") == "load":
         config.option.dist = "worksteal"
@@ -36,9 +45,21 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("fast")
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave two cases of each test in the fast lane, as far apart as they can be; lanes of `.ci/run` have them all."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Iterator[None]:
+    """Mark the fast lane by what tests cost, and put long files first, after all others have had their say."""
+    known = costs.stored()
+    for item in costs.is_fast(items, known):
+        item.add_marker("fast")
+    yield
+    costs.long_first(items, known)
+    _leave_two_cases(config, items)
+
+
+def _leave_two_cases(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave two cases of each test of `-m "not slow"`, as far apart as they can be; lanes of `.ci/run` have them all."""
     if config.option.markexpr != "not slow" or os.environ.get("CI"):
         return
     cases: dict[str, list[pytest.Item]] = {}
