@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -21,7 +22,10 @@ from recframe.frames.kinds import kind as kinds_of_frame
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 # An example runs a hundred metrics, so no deadline; a failure in CI must come again where somebody looks at it.
 settings.register_profile(
-    "recframe", deadline=None, max_examples=10, suppress_health_check=[HealthCheck.too_slow]
+    "recframe",
+    deadline=None,
+    max_examples=int(os.environ.get("EXAMPLES", "10")),
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("ci", settings.get_profile("recframe"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "recframe")
@@ -50,12 +54,27 @@ def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Iterator[None]:
     """Mark the fast lane by what tests cost, and put long files first, after all others have had their say."""
+    _leave_out_other_lanes(config, items)
     known = costs.stored()
     for item in costs.is_fast(items, known):
         item.add_marker("fast")
     yield
     costs.long_first(items, known)
     _leave_two_cases(config, items)
+
+
+def _leave_out_other_lanes(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what `.ci/run` and the nightly lane run for themselves, unless the lane or the file is named."""
+    named = {Path(one.partition("::")[0]).resolve() for one in config.args}
+    others = [lane for lane in ("apart", "nightly") if lane not in config.option.markexpr]
+    out = [
+        item
+        for item in items
+        if item.path not in named and any(map(item.get_closest_marker, others))
+    ]
+    config.hook.pytest_deselected(items=out)
+    left_out = {*out}
+    items[:] = [item for item in items if item not in left_out]
 
 
 def _leave_two_cases(config: pytest.Config, items: list[pytest.Item]) -> None:
