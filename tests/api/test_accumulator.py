@@ -234,15 +234,6 @@ REFUSED: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED.keys() - {"all lists"})
-def test_what_has_no_sums_is_refused_before_the_first_batch(name: str) -> None:
-    metrics, options, words = REFUSED[name]
-    given = frames()
-    options = {one: given[one] if value is True else value for one, value in options.items()}
-    with pytest.raises(rf.RecframeError, match=words.replace("(", r"\(").replace(")", r"\)")):
-        rf.accumulator(*metrics, **options)
-
-
 def test_other_calls_are_not_merged_and_the_error_says_what_differs() -> None:
     made = rf.accumulator("ndcg@10", by="slot")
     others = {
