@@ -44,7 +44,10 @@ def test_every_error_is_one_of_recframe_and_a_value_error():
 def test_what_columns_show_is_an_error_of_the_call(kind):
     recs, truth = kind(recommended(u="a")), liked(u="a")
     calls = [
-        *(lambda role=role: kind(FRAME.drop(role)).rec.evaluate("mrr") for role in FRAME.columns),
+        *(
+            lambda role=role: kind(FRAME.drop(role)).rec.evaluate("mrr")
+            for role in ("user", "rank", "relevance")
+        ),
         *(
             lambda role=role: kind(FRAME.drop("rank")).rec(**{role: "none"}).evaluate("mrr")
             for role in ("user", "item", "rank", "score", "relevance", "model")
