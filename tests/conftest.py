@@ -15,7 +15,6 @@ import frame_sizes
 from frame_kinds import KINDS, kinds_in_turn, sharp_and_thorough
 from recframe.engines import scans
 from recframe.evaluation import plan
-from recframe.frames import collecting
 from recframe.frames.kinds import kind as kinds_of_frame
 
 # what ranx compiles when it is first called takes ten times as long as the tests that call it
@@ -104,8 +103,7 @@ def pytest_collection() -> Iterator[None]:
 def _more_than_a_few_rows_are_asked() -> Iterator[None]:
     """Let a frame be asked ahead of its plan from 2,000 rows, so that no test needs fifty times as many."""
     with pytest.MonkeyPatch.context() as patched:
-        for module in (collecting, kinds_of_frame):
-            patched.setattr(module, "LARGE", frame_sizes.LARGE)
+        patched.setattr(kinds_of_frame, "LARGE", frame_sizes.LARGE)
         patched.setattr(plan, "MIDDLING", 0)
         yield
 

@@ -13,7 +13,7 @@ import recframe as rf
 from compared_lists import LISTS_ARE_MISSING, asked_of, frames
 from frame_kinds import KINDS
 from lanes import crossed, in_turn
-from recframe.frames.collecting import LARGE
+from recframe.frames.kinds.kind import LARGE
 
 pytestmark = LISTS_ARE_MISSING
 
