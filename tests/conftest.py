@@ -53,8 +53,10 @@ def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Iterator[None]:
     """Mark the fast lane by what tests cost, and put long files first, after all others have had their say."""
-    _leave_out_other_lanes(config, items)
     known = costs.stored()
+    for item in costs.at_night(items, known):
+        item.add_marker("nightly")
+    _leave_out_other_lanes(config, items)
     for item in costs.is_fast(items, known):
         item.add_marker("fast")
     yield
