@@ -71,7 +71,7 @@ GROUPED = ": the one that was grouped, with the groups as by='...'"
         (
             PurePosixPath("c.qrels"),
             "a PurePosixPath",
-            ", not a path: rf.scan_trec_qrels('c.qrels')",
+            ", not a path: rf.read_trec_qrels('c.qrels')",
         ),
         ("truth", "text", ", not a path: pl.scan_parquet(path), pl.scan_csv(path)"),
         (pl.Series([1]), "a Polars Series", ": series.to_frame()"),

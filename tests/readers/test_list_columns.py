@@ -77,21 +77,13 @@ def test_ranks_that_the_lists_do_not_give_are_refused():
         rf.from_lists(nested.lazy())
 
 
-@pytest.mark.parametrize("kind", [pl.DataFrame, pl.DataFrame.to_pandas], ids=["polars", "pandas"])
-def test_two_lists_of_a_user_that_nothing_tells_apart_warn(kind):
-    nested = kind(TWO_MODELS.drop("model", "week"))
-
-    with pytest.warns(rf.RecframeWarning, match="has the user 'ann' in several rows that no other"):
-        rf.from_lists(nested)
-
-
 def test_lists_in_text_say_how_they_are_cut():
     texts = pl.DataFrame({"user": [1, 2, 3], "items": [" a b ", "", None]})
 
     with pytest.raises(rf.ColumnError, match="column 'items' is String; lists are") as caught:
         rf.from_lists(texts)
 
-    assert str(caught.value).endswith(r"in Polars by pl.col('items').str.extract_all(r'\S+')")
+    assert str(caught.value).endswith(r"in Polars by pl.col(...).str.extract_all(r'\S+')")
     cut = texts.with_columns(pl.col("items").str.extract_all(r"\S+"))
     assert rf.from_lists(cut).rows() == [(1, "a", 1), (1, "b", 2)]
     frame = texts.to_pandas()
