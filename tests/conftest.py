@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 import costs
 import frame_sizes
@@ -26,7 +26,12 @@ settings.register_profile(
     max_examples=int(os.environ.get("EXAMPLES", "10")),
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("ci", settings.get_profile("recframe"), derandomize=True)
+settings.register_profile(
+    "ci",
+    settings.get_profile("recframe"),
+    derandomize=True,
+    phases=[Phase.explicit, Phase.generate],  # smaller examples are looked for at a desk
+)
 settings.load_profile("ci" if os.environ.get("CI") else "recframe")
 
 
