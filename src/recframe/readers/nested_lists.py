@@ -188,10 +188,11 @@ def _rows(lists: Any, numbers: Any, users: Any, items: Any, *, is_ranking: bool)
     if items is not None:
         # those below 0 fill a list up
         rows = rows.cast({"item": pl.Int64}).filter(pl.col("item") >= 0)
-        known, last = ids_of(items, "items"), rows["item"].max()
-        if len(rows) and last >= len(known):
-            raise DataError(f"the lists have the place {last}, and items= has {len(known)} ids")
-        rows = rows.with_columns(known.gather(rows["item"]).alias("item"))
+        known, chosen = ids_of(items, "items"), rows["item"]
+        if len(beyond := chosen.filter(chosen >= len(known))):
+            msg = f"the lists have the place {beyond[0]}, and items= has the ids of {len(known)} places"
+            raise DataError(msg)
+        rows = rows.with_columns(known.gather(chosen).alias("item"))
     if is_ranking:
         return _ranked(rows, by_number=any(isinstance(row, Mapping) for row in given))
     if not is_mapping and rows.select(LIST, "item").drop_nulls().is_duplicated().any():
