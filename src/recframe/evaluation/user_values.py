@@ -74,8 +74,6 @@ WITH_LIST: Metric[...] = Metric(
     )
 )
 """Internal metric: 1 for users with a list, null for others."""
-
-
 OF_HITS_OR_RELEVANT = {*HITS, *EXPECTED, *RELEVANT, "steepness"}
 
 
@@ -208,8 +206,8 @@ def values_of_users(
     rows = rows_of_branches(judged, words, deepest, ask)
     lists = rows.group_by(judged.list_keys).agg(*values.values(), counted=counted)
     _check_shapes(lists, values, metrics)
-    read, roots = words.read, set[str]()
     has_one_truth = judged.truth is not None and context.relevant_from == "truth"
+    read, roots = words.read if has_one_truth else set[str](), set[str]()
     for value in values.values():
         roots.update(value.meta.root_names())
     return UserValues(
@@ -220,7 +218,7 @@ def values_of_users(
         present=lists.filter(pl.col("counted")),
         empty=_no_rows(frozenset(roots)).select(values.values()),
         steep="steepness" in words.asked,
-        aligned=has_one_truth and bool(read & RELEVANT) and read <= OF_HITS_OR_RELEVANT,
+        aligned=bool(read & RELEVANT) and read <= OF_HITS_OR_RELEVANT,
     )
 
 
