@@ -122,6 +122,7 @@ SCHEMA = {
     "rank": pl.Float64,
     "score": pl.Float64,
     "relevance": pl.Float64,
+    "weight": pl.Float64,
     "model": pl.String,
     "country": pl.String,
     "genre": pl.String,
@@ -134,20 +135,24 @@ def frame(rows: Rows, dtypes: Mapping[str, Any]) -> pl.DataFrame:
     )
 
 
-def bound(
-    case: Case,
-    make: Callable[[pl.DataFrame], Any] = EAGER,
-    dtypes: Mapping[str, Any] | None = None,
-) -> rf.Rec[Any]:
-    options = {
+def given(
+    case: Case, make: Callable[[pl.DataFrame], Any], dtypes: Mapping[str, Any] | None = None
+) -> tuple[Any, dict[str, Any]]:
+    """The lists and what `rec(...)` binds, as frames that `make` makes."""
+    options: dict[str, Any] = {
         name: value
         for name, value in vars(case.policy).items()
-        if name != "model" and value is not None
+        if name not in {"model", "weight"} and value is not None
     }
-    options |= {"model": "model"} if case.policy.model else {}
+    options |= {name: name for name in ("model", "weight") if getattr(case.policy, name)}
     sides = {name: getattr(case, name) for name in ("truth", "users", "items")}
-    sides = {name: make(frame(rows, dtypes or {})) for name, rows in sides.items() if rows}
-    return rf.rec(make(frame(case.recs, dtypes or {})))(**options, **sides)
+    options |= {name: make(frame(rows, dtypes or {})) for name, rows in sides.items() if rows}
+    return make(frame(case.recs, dtypes or {})), options
+
+
+def bound(case: Case, make: Callable[[pl.DataFrame], Any] = EAGER, **how: Any) -> rf.Rec[Any]:
+    lists, options = given(case, make, **how)
+    return rf.rec(lists)(**options)
 
 
 def check(
@@ -179,7 +184,7 @@ def check_on(
         own = asked[sharing.index(way) :: len(sharing)] if way in sharing else asked
         others = {str(one) for one in asked} - {str(one) for one in own}
         found = way.answer(
-            lambda make: bound(case, make, dtypes), [*map(str, own)], list(case.by) or None
+            lambda make: given(case, make, dtypes), [*map(str, own)], list(case.by) or None
         )
         if way.name == "buckets" and "user" in case.by:  # rows of users come in no order
             found = found.sort(keys, nulls_last=True)
@@ -241,28 +246,18 @@ RANKS = [
     2.75,
 ]
 SCORES = [None, math.nan, math.inf, -math.inf, -2.0, 0.0, 0.25, 0.25, 0.5, 1.0, 3.0]
+WEIGHTS = [None, math.nan, 0.25, 1.0, 1.0, 2.5, 10.0]
 RELEVANCES = [None, None, math.nan, -1.0, 0.0, 0.0, 0.5, 1.0, 1.0, 2.0, 3.0, 5.0]
 COUNTRIES, GENRES = ["AT", "BE", None], ["x", "y", None]
-SEGMENTS_OF_JUDGED = [
-    (),
-    (),
-    ("user",),
-    ("country",),
-    ("genre",),
-    ("genre", "country"),
-    ("item",),
-    ("user", "genre"),
+Segments = tuple[str, ...]
+SEGMENTS: list[Segments] = [
+    *((), ("user",), ("item",), ("country",), ("genre",)),
+    *(("country", "genre"), ("genre", "user")),
 ]
-SEGMENTS_OF_TWO = [
-    (),
-    (),
-    ("user",),
-    ("country",),
-    ("genre",),
-    ("country", "genre"),
-    ("item",),
-    ("genre", "user"),
-]
+
+
+def segments_of(policy: Policy) -> list[Segments]:
+    return [(), *SEGMENTS, *([("country", "model")] if policy.model else [])]
 
 
 def a_policy(choose: Choose, ties: Sequence[str] = ("item",)) -> Policy:
@@ -310,15 +305,16 @@ def described(
 
 
 def judged_case(
-    choose: Choose, n_rows: int, n_users: int, order: str = "rank", policy: Policy | None = None
+    choose: Choose,
+    n_rows: int,
+    n_users: int,
+    order: str = "rank",
+    policy: Policy | None = None,
+    by: Segments | None = None,
 ) -> Case:
     """A judged frame with its segments as columns of its own or of side frames."""
     policy = policy or a_policy(choose, TIES if order == "score" else ["item"])
-    by = (
-        choose(SEGMENTS_OF_JUDGED)
-        if not policy.model
-        else choose([*SEGMENTS_OF_JUDGED, ("country", "model")])
-    )
+    by = choose(segments_of(policy)) if by is None else by
     columns = {order: RANKS if order == "rank" else SCORES, "relevance": RELEVANCES}
     columns |= models_of(policy, order)
     rows = ranked_by_models(some_rows(choose, n_rows, n_users, columns))
@@ -338,19 +334,20 @@ def judged_case(
                 ]
     if policy.universe == "all" and "users" not in sides and "country" not in by:
         sides["users"] = [{"user": user} for user in ("u000", "zz", None)]
-    return unpooled(Case(rows, by=by, policy=policy, **sides))
+    return weighed(choose, unpooled(Case(rows, by=by, policy=policy, **sides)))
 
 
 def two_frames(
-    choose: Choose, n_rows: int, n_users: int, order: str = "rank", policy: Policy | None = None
+    choose: Choose,
+    n_rows: int,
+    n_users: int,
+    order: str = "rank",
+    policy: Policy | None = None,
+    by: Segments | None = None,
 ) -> Case:
     """Recommendations and truth; segments on one of the frames (users'), on both (rows') or on side frames."""
     policy = policy or a_policy(choose, TIES if order == "score" else ["item"])
-    by = (
-        choose(SEGMENTS_OF_TWO)
-        if not policy.model
-        else choose([*SEGMENTS_OF_TWO, ("country", "model")])
-    )
+    by = choose(segments_of(policy)) if by is None else by
     ordered = {order: RANKS if order == "rank" else SCORES}
     recs = some_rows(choose, n_rows, n_users, ordered | models_of(policy, order))
     recs = ranked_by_models(recs)
@@ -363,7 +360,20 @@ def two_frames(
     case = with_genres(choose, case) if "genre" in by else case
     if policy.universe == "all" and "country" not in by:
         case = replace(case, users=[{"user": user} for user in ("u000", "zz", None)])
-    return unpooled(case)
+    return weighed(choose, unpooled(case))
+
+
+def weighed(choose: Choose, case: Case) -> Case:
+    """A weight for most users, if they weigh."""
+    if not case.policy.weight:
+        return case
+    rows = [*case.recs, *(case.truth or ())]
+    table = case.users or described(choose, "country", [None], "user", rows)
+    drawn = [{"user": row["user"], "weight": choose(WEIGHTS)} for row in table]
+    users = [own | row for own, row in zip(drawn, table, strict=True)]
+    if not case.users:
+        users = [{name: row[name] for name in ("user", "weight")} for row in users]
+    return replace(case, users=users)
 
 
 def unpooled(case: Case) -> Case:
@@ -433,3 +443,28 @@ def with_segments_of_rows(choose: Choose, case: Case) -> Case:
         return [row | {name: choose(values) for name, values in segments.items()} for row in of]  # type: ignore[operator]
 
     return unpooled(replace(case, recs=rows(case.recs), truth=case.truth and rows(case.truth)))
+
+
+INTEGERS = {"user": pl.Int32, "item": pl.Int64, "rank": pl.UInt8, "relevance": pl.Int8}
+"""Dtypes of a case with whole numbers."""
+
+
+def with_integers(case: Case) -> Case:
+    """The case with whole numbers, negative ids among them, where it had text and fractions."""
+
+    def number(name: str, value: Any) -> Any:
+        if value in {None, "zz"}:
+            return value and 100
+        if name == "user":
+            return int(value[1:]) - 7
+        if name == "item":
+            return "DCBAJIHGFE".index(value) - 4
+        if name in {"rank", "relevance"}:
+            return math.ceil(value) if math.isfinite(value) else None
+        return value
+
+    def rows(of: Rows | None) -> Any:
+        return of and [{name: number(name, value) for name, value in row.items()} for row in of]
+
+    sides = {name: rows(getattr(case, name)) for name in ("recs", "truth", "users", "items")}
+    return replace(case, **sides)
