@@ -1,14 +1,16 @@
-"""How examples of laws are counted, and which kinds of frame a test runs on."""
+"""How examples of laws are counted, which kinds of frame a test runs on, and which tests are of the fast lane."""
 
 from __future__ import annotations
 
 import gc
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+import costs
 import frame_sizes
 from frame_kinds import KINDS, kinds_in_turn, sharp_and_thorough
 from recframe.engines import scans
@@ -20,14 +22,25 @@ from recframe.frames.kinds import kind as kinds_of_frame
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 # An example runs a hundred metrics, so no deadline; a failure in CI must come again where somebody looks at it.
 settings.register_profile(
-    "recframe", deadline=None, max_examples=10, suppress_health_check=[HealthCheck.too_slow]
+    "recframe",
+    deadline=None,
+    max_examples=int(os.environ.get("EXAMPLES", "10")),
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("ci", settings.get_profile("recframe"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "recframe")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the nightly lane say what the tests cost."""
+    words = "measure the tests that run and write tests/seconds.json"
+    parser.addoption("--write-seconds", action="store_true", help=words)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Leave every law in the fast lane (`-m "not slow"`), with few of its examples; keep tests of a file in one process."""
+    if config.option.write_seconds:
+        config.pluginmanager.register(costs.Meter())
     # what a file makes once for all of its tests is made once, and who is done early takes from the other
     if getattr(config.option, "dist", "no") == "load":
         config.option.dist = "worksteal"
@@ -36,9 +49,36 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("fast")
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave two cases of each test in the fast lane, as far apart as they can be; lanes of `.ci/run` have them all."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Iterator[None]:
+    """Mark the fast lane by what tests cost, and put long files first, after all others have had their say."""
+    _leave_out_other_lanes(config, items)
+    known = costs.stored()
+    for item in costs.is_fast(items, known):
+        item.add_marker("fast")
+    yield
+    costs.long_first(items, known)
+    _leave_two_cases(config, items)
+
+
+def _leave_out_other_lanes(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what `.ci/run` and the nightly lane run for themselves, unless the lane or the file is named."""
+    named = {Path(one.partition("::")[0]).resolve() for one in config.args}
+    others = [lane for lane in ("apart", "nightly") if lane not in config.option.markexpr]
+    out = [
+        item
+        for item in items
+        if item.path not in named and any(map(item.get_closest_marker, others))
+    ]
+    config.hook.pytest_deselected(items=out)
+    left_out = {*out}
+    items[:] = [item for item in items if item not in left_out]
+
+
+def _leave_two_cases(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave two cases of each test of `-m "not slow"`, as far apart as they can be; lanes of `.ci/run` have them all."""
     if config.option.markexpr != "not slow" or os.environ.get("CI"):
         return
     cases: dict[str, list[pytest.Item]] = {}

@@ -18,7 +18,7 @@ SMALL = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", SMALL)
 def test_a_benchmark_runs_on_few_rows(name, tmp_path):
     pytest.importorskip("numba")

@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 
 import recframe as rf
-from lanes import in_turn
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Definition
 from recframe.metrics.language.registry import registered
@@ -30,9 +29,10 @@ SECTIONS = [
     "In other libraries",
     "Source",
 ]
-
-# a page takes some thirty calls: the fast lane has a few
-each_metric = pytest.mark.parametrize("name", in_turn(BUILTIN.keys(), fast=8))
+PAGES = {f"{name}.md" for name in BUILTIN} | {
+    "index.md", "../uncertainty.md", "../equivalents.md", "../reference/profiles.md",
+}  # fmt: skip
+"""Pages that a page of a metric may link."""
 
 
 @functools.cache
@@ -51,42 +51,43 @@ def rows(table: str) -> list[list[str]]:
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines[2:]]
 
 
-@each_metric
-def test_every_metric_has_a_page_with_every_section(name):
-    text = page(name)
-    found = sections(text)
-
-    first, _, use = BUILTIN[name].__doc__.partition("\n\n")
-    title, told, when = text.split("\n\n")[:3]
-    assert title.endswith(f" (`{name}`)")
-    assert told == first
-    assert re.sub(r"\[(`\w+`)\]\(\w+\.md\)", r"\1", when) == " ".join(
-        use.partition("\n\n")[0].split()
-    )
-    assert [*found] == SECTIONS
-    assert all(found.values())
-    for alias in BUILTIN[name].definition.aliases:
-        assert f"`{alias}`" in text
-
-
-@each_metric
-def test_the_example_is_that_of_the_docstring_whole(name):
-    shown, told = (
-        [(one.source, one.want) for one in doctest.DocTestParser().get_examples(text)]
-        for text in (sections(page(name))["Worked example"].strip("`"), BUILTIN[name].__doc__)
-    )
-
-    assert shown
-    assert shown == told
-
-
-@each_metric
-def test_the_formula_can_be_typeset(name):
+def test_every_metric_has_a_page_whose_sections_say_what_it_is():
     mathtext = pytest.importorskip("matplotlib.mathtext").MathTextParser("path")
-    assert BUILTIN[name].definition.latex
-    for line in BUILTIN[name].definition.latex.split("\n"):
-        assert f"$$\n{line}\n$$" in sections(page(name))["Formula"]
-        mathtext.parse(f"${line}$")
+    for name, metric in BUILTIN.items():
+        about, doc, text = metric.definition, metric.__doc__, page(name)
+        found = sections(text)
+        title, told, when = text.split("\n\n")[:3]
+        first, _, use = doc.partition("\n\n")
+
+        assert title.endswith(f" (`{name}`)")
+        assert told == first
+        assert re.sub(r"\[(`\w+`)\]\(\w+\.md\)", r"\1", when) == " ".join(
+            use.partition("\n\n")[0].split()
+        )
+        assert [*found] == SECTIONS
+        assert all(found.values())
+        assert all(f"`{alias}`" in text for alias in about.aliases)
+        assert examples(found["Worked example"].strip("`")) == examples(doc) != []
+        for line in about.latex.split("\n"):
+            assert f"$$\n{line}\n$$" in found["Formula"]
+            mathtext.parse(f"${line}$")
+
+        told_of = {row[0].strip("`").partition("=")[0]: row[1] for row in rows(found["Parameters"])}
+        assert [*told_of] == [*about.parameters]
+        for one, (_, extras) in about.kinds.items():
+            choices = [choice for choice in extras if isinstance(choice, str)]
+            assert all(f'`"{choice}"`' in told_of[one] for choice in choices)
+
+        others = found["In other libraries"]
+        of_table = {re.findall(r"`(\w+)`", row[0])[0] for row in rows(others)}
+        assert of_table == {one for one, profile in PROFILES.items() if name in profile.metrics}
+        assert all(profile.instead.get(name, "") in others for profile in PROFILES.values())
+        linked = {one.partition("#")[0] for one in re.findall(r"\]\(([^)\s]+)\)", text)}
+        assert linked <= PAGES, name
+
+
+def examples(text: str) -> list[tuple[str, str]]:
+    return [(one.source, one.want) for one in doctest.DocTestParser().get_examples(text)]
 
 
 def test_each_choice_of_a_parameter_has_its_meaning():
@@ -97,27 +98,6 @@ def test_each_choice_of_a_parameter_has_its_meaning():
         '`"k"`: hits are divided by k, by lists shorter than k too',
         '`"list"`: hits are divided by the length of the list up to k',
     ]
-
-
-@pytest.mark.slow
-def test_every_parameter_is_told_with_its_choices():
-    for name, metric in BUILTIN.items():
-        table = rows(sections(page(name))["Parameters"])
-        found = {row[0].strip("`").partition("=")[0]: row[1] for row in table}
-        assert [*found] == [*metric.definition.parameters]
-        for one, (_, extras) in metric.definition.kinds.items():
-            choices = [choice for choice in extras if isinstance(choice, str)]
-            assert all(f'`"{choice}"`' in found[one] for choice in choices)
-
-
-@pytest.mark.slow
-def test_every_profile_that_has_a_metric_stands_on_its_page():
-    for name in BUILTIN:
-        text = sections(page(name))["In other libraries"]
-        of_table = {re.findall(r"`(\w+)`", row[0])[0] for row in rows(text)}
-        assert of_table == {one for one, profile in PROFILES.items() if name in profile.metrics}
-        for one, profile in PROFILES.items():
-            assert profile.instead.get(name, "") in text, one
 
 
 def test_a_line_of_a_profile_has_the_metric_that_gives_its_number():
@@ -141,19 +121,6 @@ def test_the_index_has_every_metric_under_its_family():
         assert f"| [`{name}`]({name}.md) | " in found[metric.definition.family.capitalize()]
     assert "[0, 1], lower is better; needs `items=` |" in found["Catalogue"]
     assert 'universe="recs"' in found["Options of every metric"]
-
-
-@pytest.mark.slow
-def test_links_of_a_page_lead_to_pages_that_there_are():
-    names = {f"{name}.md" for name in BUILTIN} | {
-        "index.md",
-        "../uncertainty.md",
-        "../equivalents.md",
-        "../reference/profiles.md",
-    }
-    for name in BUILTIN:
-        linked = {one.partition("#")[0] for one in re.findall(r"\]\(([^)\s]+)\)", page(name))}
-        assert linked <= names, name
 
 
 def two_of_three(at: rf.At, *, at_least: int = 2) -> pl.Expr:

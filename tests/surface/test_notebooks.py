@@ -19,6 +19,8 @@ MOST_BYTES = 400_000
 """Of a notebook, tables and pictures included."""
 MACHINE = re.compile(r"/(home|Users|root|tmp|work|mnt|opt|var)/|[A-Z]:\\", re.ASCII)
 
+SCRIPT = re.compile(r"<script|<iframe|(src|href)=")
+"""What needs a script or a network."""
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
@@ -39,11 +41,7 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return name
 
 
-def test_the_notebooks_are_found():
-    assert len(NOTEBOOKS) >= 5
-
-
-@pytest.mark.slow
+@pytest.mark.apart
 @each_notebook
 def test_a_notebook_runs_without_a_warning_and_has_the_outputs_that_are_stored(
     path: Path, kernel: str, tmp_path: Path
@@ -65,33 +63,28 @@ def read(path: Path) -> nbformat.NotebookNode:
     return nbformat.read(path, as_version=nbformat.NO_CONVERT)
 
 
-@each_notebook
-def test_a_notebook_is_committed_as_it_was_stored(path: Path):
-    notebook = read(path)
-    assert (notebook.nbformat, notebook.nbformat_minor) >= (4, 5)
-    nbformat.validate(notebook)
-    ids = [cell.id for cell in notebook.cells]
-    assert len(set(ids)) == len(ids)
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    assert [cell.execution_count for cell in code] == [*range(1, len(code) + 1)]
-    outputs = [output for cell in code for output in cell.outputs]
-    assert {output.output_type for output in outputs} <= {"stream", "execute_result"}
-    for output in outputs:
-        output.get("data", {}).pop("image/png", None)
-        assert MACHINE.search(json.dumps(output)) is None
-    assert path.stat().st_size <= MOST_BYTES
-
-
-@each_notebook
-def test_what_a_notebook_shows_needs_no_script_and_no_network(path: Path):
-    outputs = [output for cell in read(path).cells for output in cell.get("outputs", [])]
-    forms = [set(output.data) for output in outputs if "data" in output]
-
-    assert all("text/plain" in one for one in forms)
-    assert not any(name.startswith("application/") for one in forms for name in one)
-    for output in outputs:
-        shown = output.get("data", {}).get("text/html", "")
-        assert not re.search(r"<script|<iframe|(src|href)=", shown)
+def test_a_notebook_is_committed_as_it_was_stored_and_says_first_what_its_readers_can_do_after_it():
+    assert len(NOTEBOOKS) >= 5
+    for path in NOTEBOOKS:
+        notebook = read(path)
+        assert (notebook.nbformat, notebook.nbformat_minor) >= (4, 5)
+        nbformat.validate(notebook)
+        assert len({cell.id for cell in notebook.cells}) == len(notebook.cells), path
+        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        assert [cell.execution_count for cell in code] == [*range(1, len(code) + 1)], path
+        outputs = [output for cell in code for output in cell.outputs]
+        assert {output.output_type for output in outputs} <= {"stream", "execute_result"}, path
+        assert path.stat().st_size <= MOST_BYTES, path
+        for output in outputs:
+            data = output.get("data", {"text/plain": ""})
+            assert "text/plain" in data, path
+            assert not any(name.startswith("application/") for name in data), path
+            assert not re.search(SCRIPT, data.get("text/html", "")), path
+            data.pop("image/png", None)
+            assert MACHINE.search(json.dumps(output)) is None, path
+        title, _, aim = notebook.cells[0].source.partition("\n\n")
+        assert re.fullmatch(r"# \S.*", title), path
+        assert re.fullmatch(r"After this notebook you can [^.]+\.", aim), path
 
 
 def test_claims_are_of_cells_that_there_are_and_readers_see_no_assertion():
@@ -171,12 +164,3 @@ def test_a_fingerprint_is_that_of_words_and_numbers_but_for_their_last_digits():
 
     assert of(1 / 3) == of(1 / 3 + 1e-12)
     assert len({of(1 / 3), of(0.33333), of(-1 / 3), of(1 / 3, "Another")}) == 4
-
-
-@each_notebook
-def test_a_notebook_opens_with_a_title_and_what_the_reader_will_be_able_to_do(path: Path):
-    first = nbformat.read(path, as_version=4).cells[0]
-    title, _, aim = first.source.partition("\n\n")
-    assert first.cell_type == "markdown"
-    assert re.fullmatch(r"# \S.*", title)
-    assert re.fullmatch(r"After this notebook you can [^.]+\.", aim)

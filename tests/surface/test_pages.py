@@ -47,10 +47,11 @@ def read_by() -> list:
         marks += [] if name == "README.md" or needed & {*ENGINES} else [pytest.mark.slow]
         if not any(block.language in page_blocks.RUN for block in page_blocks.blocks(text)):
             continue
-        cases += [
-            pytest.param(page, kind, id=f"{name}-{kind}" if kind else name, marks=marks)
-            for kind in page_blocks.kinds(text)
-        ]
+        # each block runs once a change, for readers of Polars; for those of pandas at night
+        first, *others = page_blocks.kinds(text)
+        cases.append(pytest.param(page, first, id=name, marks=marks))
+        at_night = [*marks, pytest.mark.nightly]
+        cases += [pytest.param(page, one, id=f"{name}-{one}", marks=at_night) for one in others]
     return cases
 
 
@@ -136,20 +137,18 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in heads}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_what_a_page_names_is_public(page):
-    text = page.read_text(encoding="utf-8")
-
-    names = set(re.findall(r"\brf\.(?!NAME\b)([a-zA-Z]\w*)", text))
-    assert names <= {*dir(rf), *rf.__all__}
-    methods = set(re.findall(r"\brec\.([a-z]\w*)\(", text))
-    own = set(re.findall(r"^def (\w+)\(at\b", text, re.MULTILINE))
-    assert all(hasattr(rf.Rec, name) for name in methods - own), methods
-    profiles = set(re.findall(r'profile="(\w+)"', text))
-    assert profiles <= {*rf.list_profiles()["profile"], "recframe"}
+def test_what_a_page_names_is_public():
+    for page, text in texts().items():
+        names = set(re.findall(r"\brf\.(?!NAME\b)([a-zA-Z]\w*)", text))
+        assert names <= {*dir(rf), *rf.__all__}, page
+        methods = set(re.findall(r"\brec\.([a-z]\w*)\(", text))
+        own = set(re.findall(r"^def (\w+)\(at\b", text, re.MULTILINE))
+        assert all(hasattr(rf.Rec, name) for name in methods - own), page
+        profiles = set(re.findall(r'profile="(\w+)"', text))
+        assert profiles <= {*rf.list_profiles()["profile"], "recframe"}, page
 
 
-@pytest.mark.slow
+@pytest.mark.apart
 def test_typed_code_is_typed(tmp_path):
     pytest.importorskip("mypy")
     (block,) = page_blocks.blocks((DOCS / "how_to" / "typed_code.md").read_text(encoding="utf-8"))
@@ -165,7 +164,7 @@ def test_typed_code_is_typed(tmp_path):
     assert f":{len(block.lines) + 1}: error: " in error
 
 
-@pytest.mark.slow
+@pytest.mark.apart
 def test_a_pool_of_processes_gives_what_its_page_shows(folder):
     page = (DOCS / "how_to" / "process_pools.md").read_text(encoding="utf-8")
     script, shown = page_blocks.blocks(page)[:2]
@@ -187,11 +186,9 @@ def test_pages_on_other_libraries_are_named_on_their_first_one():
     )
 
 
-@pytest.mark.parametrize("page", recorded_tables.PAGES, ids=lambda page: page.stem)
-def test_metrics_that_stand_beside_those_of_others_can_be_asked_for(page):
+def test_metrics_that_stand_beside_those_of_others_can_be_asked_for():
     """Of each row of a table of names, what looks like a metric in the last column; k and n stand for a cut-off."""
-    rows = re.findall(r"^\|.*\| ([^|]*) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    codes = {code for row in rows for code in re.findall(r"`([a-z_]+(?:\([^`]*\))?@\w+)`", row)}
-
-    for code in codes:
-        rf.parse(re.sub(r"@[kn]$", "@5", code).replace("=...", "=1"))
+    for page in recorded_tables.PAGES:
+        rows = re.findall(r"^\|.*\| ([^|]*) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+        for code in re.findall(r"`([a-z_]+(?:\([^`]*\))?@\w+)`", "\n".join(rows)):
+            rf.parse(re.sub(r"@[kn]$", "@5", code).replace("=...", "=1"))

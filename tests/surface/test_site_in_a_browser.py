@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,10 +18,7 @@ from chromium_of_the_system import chromium
 from recframe.api.plots import CHARTS
 from words_of_search import FIRST
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not os.environ.get("CI"), reason="a browser is for .ci/run: CI=true"),
-]
+pytestmark = pytest.mark.nightly
 SITE = Path(__file__).parents[2] / "build" / "site"
 LIVE = ("live/report.html", "live/dashboard.html")
 """Pages that recframe wrote, which have tests of their own."""
