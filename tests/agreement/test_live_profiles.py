@@ -13,7 +13,7 @@ import pytest
 
 from live_peers import KS, at, close, listed_relevances, peer, qrels, run, users
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 BEYOND = [*KS, 1000]  # no list is longer than 20
 
 
