@@ -10,14 +10,13 @@ from typing import Any
 
 import polars as pl
 from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
 
 import recframe as rf
 from plain_accuracy import METRICS
 from plain_policies import Asked, Case, Policy, Row, Rows, evaluate, parts_of
 from pooled_ranks import apart
 from strategies import examples
-from ways_to_run import EAGER, LARGE, Way
+from ways_to_run import EAGER, Way
 
 TOLERANCE = 1e-12
 KS = [None, 1, 2, 3, 5, 10, 1000]
@@ -112,8 +111,6 @@ EVERYTHING = [
     for k in KS
     if (k or not stops_at_k(name, parameters)) and (k != 1000 or name != "recall_at_precision")
 ]
-AT_ONE_CUT = [Asked(name, 3, parameters) for name, parameters in VARIANTS]
-UNIVERSES = [None, "truth", "recs", "both", "all"]
 TIES = ["item", "item_reverse", "item_desc", "pessimistic", "optimistic", "order"]
 
 SCHEMA = {
@@ -156,49 +153,28 @@ def bound(case: Case, make: Callable[[pl.DataFrame], Any] = EAGER, **how: Any) -
 
 
 def check(
-    case: Case,
-    asked: Sequence[Asked],
-    way: Way = EAGER,
-    dtypes: Mapping[str, Any] | None = None,
+    case: Case, asked: Sequence[Asked], way: Way = EAGER, dtypes: Mapping[str, Any] | None = None
 ) -> None:
-    check_on([way], case, asked, dtypes)
-
-
-def check_on(
-    ways: Sequence[Way],
-    case: Case,
-    asked: Sequence[Asked],
-    dtypes: Mapping[str, Any] | None = None,
-) -> None:
-    """Each way gives what the plain definitions do, which are asked once.
-
-    Of several ways those that plan on their own are asked all metrics; the others have a share of them each.
-    """
-    expected = evaluate(asked, case)
+    """A way to run gives what the plain definitions do: each row, in the order of its keys, and each number."""
     keys = ["model"] * (case.policy.model and "model" not in case.by) + [*case.by]
-    ways = [way for way in ways if takes(way, case)]
-    # which users count hangs on all metrics that are asked where a level is that of some of them
-    shares = len(ways) > 1 and case.policy.min_relevance_for == "all"
-    sharing = [way for way in ways if shares and way not in {EAGER, LARGE}]
-    for way in ways:
-        own = asked[sharing.index(way) :: len(sharing)] if way in sharing else asked
-        others = {str(one) for one in asked} - {str(one) for one in own}
-        found = way.answer(
-            lambda make: given(case, make, dtypes), [*map(str, own)], list(case.by) or None
-        )
-        if way.name == "buckets" and "user" in case.by:  # rows of users come in no order
-            found = found.sort(keys, nulls_last=True)
-        rows = [{name: row[name] for name in row if name not in others} for row in expected]
-        compare(found.to_dicts(), rows, keys)
+    found = way.answer(
+        lambda make: given(case, make, dtypes), [*map(str, asked)], list(case.by) or None
+    )
+    if way.name == "buckets" and "user" in case.by:  # rows of users come in no order
+        found = found.sort(keys, nulls_last=True)
+    compare(found.to_dicts(), evaluate(asked, case), keys)
 
 
 def takes(way: Way, case: Case) -> bool:
-    """Whether the order of rows, and what a bucket shows of all segments, have no part in a case."""
-    parts = parts_of(case)
-    is_cut = bool(parts.of_rows or parts.of_items)
-    if way.name == "buckets" and case.policy.universe == "all" and case.users and is_cut:
-        return False
-    return case.policy.ties != "order" or way.name not in {"buckets", "shuffled"}
+    """Whether neither the order of rows, nor what a bucket or a batch shows of all, have a part in a case."""
+    parts, of_all = parts_of(case), case.policy.universe == "all" and bool(case.users)
+    refused = [
+        way.name == "buckets" and of_all and (parts.of_rows or parts.of_items),
+        # rows of users are no sums
+        way.name == "batches" and (of_all or "user" in case.by),
+        way.name in {"buckets", "shuffled", "batches"} and case.policy.ties == "order",
+    ]
+    return not any(refused)
 
 
 def compare(found: Sequence[Row], expected: Sequence[Row], keys: Sequence[str]) -> None:
@@ -256,20 +232,7 @@ SEGMENTS: list[Segments] = [
 ]
 
 
-def segments_of(policy: Policy) -> list[Segments]:
-    return [(), *SEGMENTS, *([("country", "model")] if policy.model else [])]
-
-
-def a_policy(choose: Choose, ties: Sequence[str] = ("item",)) -> Policy:
-    return Policy(
-        universe=choose([None, *UNIVERSES]),
-        no_relevant=choose(["zero", "zero", "skip", "null"]),
-        min_relevance=choose([None, None, 0.5, 2, "any"]),
-        min_relevance_for=choose(["all", "all", "binary"]),
-        relevant_from=choose(["truth", "truth", "list"]),
-        model=choose([False, False, True]),
-        ties=choose(ties),
-    )
+ANY = Policy()
 
 
 def some_rows(
@@ -309,12 +272,10 @@ def judged_case(
     n_rows: int,
     n_users: int,
     order: str = "rank",
-    policy: Policy | None = None,
-    by: Segments | None = None,
+    policy: Policy = ANY,
+    by: Segments = (),
 ) -> Case:
     """A judged frame with its segments as columns of its own or of side frames."""
-    policy = policy or a_policy(choose, TIES if order == "score" else ["item"])
-    by = choose(segments_of(policy)) if by is None else by
     columns = {order: RANKS if order == "rank" else SCORES, "relevance": RELEVANCES}
     columns |= models_of(policy, order)
     rows = ranked_by_models(some_rows(choose, n_rows, n_users, columns))
@@ -342,12 +303,10 @@ def two_frames(
     n_rows: int,
     n_users: int,
     order: str = "rank",
-    policy: Policy | None = None,
-    by: Segments | None = None,
+    policy: Policy = ANY,
+    by: Segments = (),
 ) -> Case:
     """Recommendations and truth; segments on one of the frames (users'), on both (rows') or on side frames."""
-    policy = policy or a_policy(choose, TIES if order == "score" else ["item"])
-    by = choose(segments_of(policy)) if by is None else by
     ordered = {order: RANKS if order == "rank" else SCORES}
     recs = some_rows(choose, n_rows, n_users, ordered | models_of(policy, order))
     recs = ranked_by_models(recs)
@@ -421,15 +380,6 @@ def seeded(name: str) -> random.Random:
     return random.Random(f"recframe {name}")  # noqa: S311  no secret
 
 
-@st.composite
-def cases(draw: st.DrawFn, order: str = "rank") -> Case:
-    def choose(values: Sequence[Any]) -> Any:
-        return draw(st.sampled_from(values))
-
-    return CASES[choose(["judged", "two"])](choose, choose(range(1, 9)), choose([1, 2, 3]), order)
-
-
-some_metrics = st.lists(st.sampled_from(EVERYTHING), min_size=1, max_size=4, unique_by=str)
 exploring = settings(
     examples(90), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
