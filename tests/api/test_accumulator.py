@@ -219,30 +219,6 @@ def test_threads_lose_no_batch_and_a_batch_that_fails_leaves_nothing() -> None:
     assert made.n_batches == len(mine)
 
 
-REFUSED: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
-    "all lists": (("personalization(pairs=jaccard)@5",), {}, "all others"),
-    "no items": (("coverage@5",), {"train": True}, "items=items"),
-    "no train": (("novelty@5",), {}, "train=train"),
-    "by user": (("ndcg@5",), {"by": "user"}, "evaluate(..., by='user') of each batch"),
-    "the user's column": (("ndcg@5",), {"by": "id", "user": "id"}, "of each batch"),
-    "truth": (("ndcg@5",), {"truth": True}, "update(lists, truth)"),
-    "training": (("ndcg@5",), {"training": "seed"}, "model="),
-    "all users": (("ndcg@5",), {"users": True, "universe": "all"}, "in no batch"),
-    "unknown": (("ndgc@5",), {}, "ndcg@5"),
-    "option": (("ndcg@5",), {"universal": "recs"}, "universe"),
-    "none": ((), {}, "no metric"),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED.keys() - {"all lists"})
-def test_what_has_no_sums_is_refused_before_the_first_batch(name: str) -> None:
-    metrics, options, words = REFUSED[name]
-    given = frames()
-    options = {one: given[one] if value is True else value for one, value in options.items()}
-    with pytest.raises(rf.RecframeError, match=words.replace("(", r"\(").replace(")", r"\)")):
-        rf.accumulator(*metrics, **options)
-
-
 def test_other_calls_are_not_merged_and_the_error_says_what_differs() -> None:
     made = rf.accumulator("ndcg@10", by="slot")
     others = {

@@ -258,39 +258,6 @@ def test_models_are_those_that_are_asked():
         asked.require("hit_rate@1 >= 0.3", models="sdv")
 
 
-@pytest.mark.parametrize(
-    ("text", "options", "said"),
-    [
-        ("hit_rate@1 >= 0.9 * pup", {},
-         "'hit_rate@1 >= 0.9 * pup': 'pup' is not a model: the column 'model' has pop, svd"),
-        ("hit_rate@1 >= 0.9", {"min_users": 0}, "min_users=0: min_users takes a whole number from 1 up"),
-        ("hit_rate@1 >= 0.9", {"models": [None]},
-         "models='None': no requirement is about this model; those with one are 'pop', 'svd'"),
-        ("hit_rate@1 >= 0.9", {"by": "user"},
-         "by='user': one user has no interval; evaluate(by='user') has the values"),
-    ],
-)  # fmt: skip
-def test_what_is_asked_wrong_says_what_to_write(text, options, said):
-    with pytest.raises(rf.RecframeError) as error:
-        rec(hits(svd=first(0.5), pop=first(0.1))).require(text, **options)
-
-    assert str(error.value) == said
-
-
-def test_a_model_needs_a_column_of_models_or_an_earlier_result():
-    alone = hits(svd=first(0.5)).drop("model").rec(truth=truth(100))
-
-    with pytest.raises(
-        rf.RecframeError, match=r"a column of models: rec\(model='model'\), or a frame"
-    ):
-        alone.require("hit_rate@1 >= 0.9 * pop")
-    with pytest.raises(rf.RecframeError, match=r"an earlier result: require\(..., last=frame\)$"):
-        alone.require("hit_rate@1 >= 0.9 * last")
-    with pytest.raises(rf.RecframeError, match="models= needs a column of models"):
-        alone.require("hit_rate@1 >= 0.3", models="svd")
-    assert alone.require("hit_rate@1 >= 0.3").columns == [*COLUMNS]
-
-
 def test_a_metric_without_an_interval_is_judged_by_its_value():
     # half of the lists have item 0, and half item 1: of two users some half have nothing in common
     name = "personalization(similarity=overlap)@1"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import polars as pl
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
@@ -147,19 +146,3 @@ def test_metrics_that_cannot_be_tested_leave_models_open():
     assert "dominated" not in found["front"].to_list()
     notes = found.filter(front="open")["note"].to_list()
     assert all("personalization(similarity=overlap)@5 cannot be tested" in note for note in notes)
-
-
-@pytest.mark.parametrize(
-    ("metrics", "options", "words"),
-    [
-        (["mrr"], {}, "pareto takes two metrics or more"),
-        (["mrr", "list_length"], {}, "list_length has no better end"),
-        (["mrr", "recall@5"], {"by": "user"}, "one user has no interval"),
-        (["mrr", "recall@5"], {"by": "front"}, "also the name of a result column"),
-    ],
-)
-def test_what_makes_no_front_is_told(kind, metrics, options, words):
-    users = SHOP.users.with_columns(front=pl.lit(1))
-    rec = kind(RECS).rec(model="model", **SIDES | {"users": users})
-    with pytest.raises(rf.RecframeError, match=words):
-        rec.pareto(*metrics, **options)

@@ -309,13 +309,6 @@ def test_a_wrong_call_says_what_to_write(call, options, words):
     assert str(raised.value).startswith(words)
 
 
-@pytest.mark.parametrize("metric", ["recall", "novelty@3", "coverage@3", "f_score(average=means)"])
-@pytest.mark.parametrize("baseline", ["svd", "A", ""])
-def test_an_unknown_baseline_is_told_whatever_is_asked(metric, baseline):
-    with pytest.raises(rf.RecframeError, match=r"is not a model: the column 'model' has a, b, c$"):
-        asked_of().compare(metric, baseline=baseline)
-
-
 def test_of_many_models_a_few_are_named():
     ids = [f"m{number:02}" for number in range(25)]
     frame = pl.DataFrame({"user": 1, "item": 1, "rank": 1, "relevance": 1, "model": ids})
@@ -326,19 +319,6 @@ def test_of_many_models_a_few_are_named():
         rf.DataError, match=r"those with one are 'm00', 'm01', .*, 'm19' and 5 more$"
     ):
         frame.rec(model="model").require("recall >= 0.1", models="svd")
-
-
-@pytest.mark.parametrize("metric", ["recall", "novelty@3", "coverage@3"])
-def test_one_model_is_compared_with_nothing(metric):
-    def of_a(frame):
-        return frame.filter(pl.col("model") == "a") if "model" in frame.columns else frame
-
-    with pytest.raises(
-        rf.RecframeError, match="there are no two models to compare: the column 'model' has a"
-    ):
-        asked_of(make=of_a).compare(metric)
-    with pytest.raises(rf.RecframeError, match="without a column of models"):
-        of_a(frames()["recs"]).drop("model").rec(truth=frames()["truth"]).compare("recall")
 
 
 @pytest.mark.parametrize(

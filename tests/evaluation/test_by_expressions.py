@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 
 import pandas as pd
@@ -108,17 +107,6 @@ def test_columns_that_are_bound_under_other_names():
         assert found.drop("n_users").rows() == [("U", 1.0), ("V", 0.5), ("W", 1.0)]
 
 
-def test_a_second_column_of_models_needs_a_name():
-    recs, family = {"svd-1": RECS, "knn-1": RECS}, pl.col("model").str.head(3)
-
-    with pytest.raises(
-        rf.ColumnError, match="would be a second column 'model' of the result; name it: "
-    ):
-        rf.rec(recs, TRUTH).mrr(by=family)
-    with pytest.raises(rf.DataError, match="by='family': a user has two values of this column"):
-        rf.rec(recs, TRUTH).mrr(by=family.alias("family"))
-
-
 def test_the_audit_and_explain_take_them_too():
     rec = RECS.rec(**SIDES)
 
@@ -126,34 +114,6 @@ def test_the_audit_and_explain_take_them_too():
     assert rec.explain("recall@2", "ranx", by=AGE // 10 * 10).frame.columns[0] == "age"
     with pytest.raises(rf.DataError, match="by='week': a user has two values of this column"):
         RECS.rec(TRUTH.drop("week")).mrr(by=pl.col("week") % 2)
-
-
-@pytest.mark.parametrize("kind", [KINDS[0], KINDS[2], KINDS[4]], ids=str)
-@pytest.mark.parametrize(
-    ("by", "text"),
-    [
-        (pl.col("user", "item"), "which gives several columns: by=['country', pl.col('year') // 10]"),
-        (pl.all(), "which gives several columns"),
-        (pl.lit(1), "by= takes expressions of one column; found 'dyn int: 1', which gives no column"),
-        (pl.len(), "which gives no column"),
-        (AGE.mean(), 'by=col("age").mean() does not give a value for each row of the frame users=: it aggregates'),
-        (AGE.drop_nulls(), "it aggregates, filters or explodes; write an expression that does, with .over(...) after"),
-        (AGE.unique(), "does not give a value for each row of the frame users="),
-        (AGE.head(2), "does not give a value for each row of the frame users="),
-        (AGE + YEAR, "needs its columns in one frame: 'age' is a column of the frame users=, 'year' is a column"),
-        (pl.col("agee") + 1, "'agee' is not a column of the frame of recommendations, the frame truth=, the frame users="),
-        (pl.col("agee") + 1, "the frame items=; did you mean 'age'?"),
-        ([AGE // 10, AGE // 20], "would be a second column 'age' of the result; name it: .alias('...')"),
-        (["age", AGE // 20], "would be a second column 'age' of the result; name it: .alias('...')"),
-        (AGE.alias("recall@2"), "is also the name of a result column"),
-        ([1], "by= takes the names of columns as text, and Polars expressions; found 1"),
-    ],
-)  # fmt: skip
-def test_what_is_no_segment(kind, by, text):
-    rec = rf.rec(kind(RECS), **{side: kind(frame) for side, frame in SIDES.items()})
-
-    with pytest.raises(rf.RecframeError, match=re.escape(text)):
-        rec.recall(k=2, by=by)
 
 
 @pytest.mark.parametrize("kind", [KINDS[0], KINDS[4], ARROW], ids=str)

@@ -29,22 +29,6 @@ TWO = {
 }
 
 
-@pytest.mark.parametrize(
-    ("options", "by", "metric", "said"),
-    [
-        ({}, "event", "personalization", "column of the truth alone, and personalization reads whole lists.*users="),
-        ({"universe": "all"}, "event", "mrr", "universe='all'.*give the lists the column"),
-        ({}, "rank", "mrr", "is the rank, whose values are not segments"),
-        ({}, "score", "mrr", "is the score, whose values are not segments"),
-        ({}, pl.struct("user", "item").rank().alias("place"), "mrr", "reads other rows than its own"),
-        ({}, (pl.struct("user", "item").rank() // 2).alias("place"), "mrr", "reads other rows than its own"),
-    ],
-)  # fmt: skip
-def test_a_column_that_cannot_cut_says_what_to_do(options, by, metric, said):
-    with pytest.raises(rf.ColumnError, match=said):
-        TWO["recs"].rec(truth=TWO["truth"], **options).evaluate(metric, by=by)
-
-
 def test_of_what_was_bought_the_whole_list_is_asked():
     found = TWO["recs"].rec(truth=TWO["truth"]).evaluate("mrr", "recall", by="event")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import polars as pl
 import pytest
 
@@ -82,15 +80,6 @@ def test_a_column_of_that_name_in_another_frame_is_a_column():
     assert found.rows() == [("all", 2, 0.5)]
 
 
-def test_a_name_of_users_here_and_of_items_there_is_none_of_both():
-    bound = {"truth": rf.frame(TRUTH.rename({"user": "id"}), user="id")}
-    bound["items"] = rf.frame(ITEMS.rename({"item": "id"}), item="id")
-
-    text = "by='id' names the users of one frame and the items of another; write 'user' or 'item'"
-    with pytest.raises(rf.ColumnError, match=re.escape(text)):
-        RECS.rec(**bound).mrr(by="id")
-
-
 def test_the_audit_follows():
     found = RECS.rec(**sides(KINDS[0])).audit()
     expected = RECS.rec(**PLAIN, propensity="seen").audit()
@@ -98,35 +87,6 @@ def test_the_audit_follows():
     none = own(KINDS[0], TRUTH.with_columns(seen=0.0), **ISBN)
     odd = rf.frame(none.frame, **ISBN, propensity="seen")
     assert "missing_propensity" in RECS.rec(odd).audit()["check"]
-
-
-@on_kinds
-def test_a_missing_column_is_named_as_the_frame_names_it(kind):
-    sales = kind(TRUTH.rename({"user": "customer"}))
-
-    text = (
-        "the frame truth= has no column 'customers'; did you mean 'customer'? It has 'customer', 'item', "
-        "'relevance', 'seen'. Name the column: rf.frame(..., user='...')"
-    )
-    with pytest.raises(rf.ColumnError, match=re.escape(text)):
-        rf.rec(kind(RECS), rf.frame(sales, user="customers")).mrr()
-    with pytest.raises(rf.ColumnError, match=re.escape("the frame truth= has no column 'stars'")):
-        rf.rec(kind(RECS), rf.frame(sales, user="customer", relevance="stars")).mrr()
-
-
-def test_messages_name_the_frames_own_columns():
-    sales = TRUTH.rename({"user": "customer", "item": "isbn"})
-    text = "column 'isbn' of the frame truth= is List(Int64)"
-    with pytest.raises(rf.ColumnError, match=re.escape(text)):
-        RECS.rec(rf.frame(sales.with_columns(isbn=[1]), **ISBN)).mrr()
-    twice = pl.concat([USERS, USERS]).rename({"user": "login"})
-    with pytest.raises(rf.DataError, match=r"users= has a user twice; .*unique\('login'\)"):
-        RECS.rec(TRUTH, users=rf.frame(twice, user="login")).mrr()
-    other = rf.frame(sales.with_columns(isbn=pl.lit("z")), **ISBN)
-    with pytest.warns(
-        rf.RecframeWarning, match=r"no_common_items: .* of the frame truth=, column 'isbn'"
-    ):
-        RECS.rec(other).mrr()
 
 
 def test_grades_that_nothing_is_bound_to_are_told_apart_from_those_that_are():
@@ -138,27 +98,6 @@ def test_grades_that_nothing_is_bound_to_are_told_apart_from_those_that_are():
     ):
         recs.rec(rf.frame(sales, **ISBN)).ndcg(k=2)
     assert recs.rec(rf.frame(sales, **ISBN, relevance="stars")).recall(k=2) == pytest.approx(2 / 3)
-
-
-def test_two_roles_of_one_column():
-    with pytest.raises(rf.RecframeError, match="column 'customer' has two roles, user= and item="):
-        RECS.rec(
-            rf.frame(TRUTH.rename({"user": "customer"}), user="customer", item="customer")
-        ).mrr()
-
-
-@pytest.mark.parametrize(
-    ("call", "text"),
-    [
-        (lambda: rf.frame(TRUTH, user=1), "user= takes the name of a column as text; found 1"),
-        (lambda: rf.frame([1]), "the first argument of rf.frame() is a list; give a polars.DataFrame"),
-        (lambda: rf.frame(rf.frame(TRUTH)), "the first argument of rf.frame() is a rf.frame; give a"),
-        (lambda: RECS.rec.ndcg(rf.frame(TRUTH)), "rec.ndcg() takes no frame, but found a rf.frame; bind it"),
-    ],
-)  # fmt: skip
-def test_what_a_frame_with_names_is_not(call, text):
-    with pytest.raises(rf.RecframeError, match=re.escape(text)):
-        call()
 
 
 def test_pairs_that_are_excluded_may_have_names_of_their_own():

@@ -13,51 +13,9 @@ from recframe.frames.options import OPTIONS
 
 RECS = pl.DataFrame({"user": [1], "item": [5], "rank": [1]})
 TRUTH = pl.DataFrame({"user": [1], "item": [5]})
-KINDS = pytest.mark.parametrize(
-    "make", [pl.DataFrame, pl.LazyFrame, pl.DataFrame.to_pandas], ids=["eager", "lazy", "pandas"]
-)
-
-CALLS = {
-    "an option of another library": (lambda make: make(RECS).rec(make(TRUTH), ground_truth=TRUTH),
-        "rec() has no option 'ground_truth', which is truth= here; write truth=truth"),
-    "an option that is bound": (lambda make: make(RECS).rec(make(TRUTH)).evaluate("mrr", threshold=3),
-        "which is bound first: frame.rec(min_relevance=...).evaluate(...)"),
-    "a word for a frame without one": (lambda make: make(RECS).rec(make(TRUTH)).summarize("mrr", test="t"),
-        "rec.summarize() has no option 'test'. It has k, by, level, cluster"),
-    "an argument of another library": (lambda make: make(RECS).rec(make(TRUTH)).evaluate("mrr", top_k=3),
-        "rec.evaluate() has no option 'top_k', which is k= here; write k=3"),
-    "metrics by name": (lambda make: make(RECS).rec(make(TRUTH)).evaluate(metrics=["mrr"]),
-        "metrics are named by position: evaluate('mrr', ...)"),
-    "ids of two columns": (lambda make: make(RECS).rec(make(TRUTH), user=["user", "step"]).mrr(),
-        "make one column of them in each frame: frame.with_columns(user=pl.struct('user', 'step'))"),
-    "scores of two models": (lambda make: make(RECS).rec(make(TRUTH), score=["als", "bpr"]),
-        "give each model rows of its own: frame.unpivot(['als', 'bpr'], index=['user', 'item']"),
-    "a rating for a rank": (lambda make: make(RECS.rename({"rank": "rating"})).rec(make(TRUTH)).evaluate("mrr"),
-        "If 'rating' orders the lists, the highest first: rec(score='rating')"),
-    "no rank": (lambda make: make(RECS.drop("rank")).rec(make(TRUTH)).evaluate("mrr"),
-        "if the rows of each user are in order, number them: frame.with_columns(rank=pl.int_range("),
-}  # fmt: skip
 
 
-@KINDS
-@pytest.mark.parametrize("name", CALLS)
-def test_a_hurried_call_says_what_to_write(name, make):
-    call, words = CALLS[name]
-    with pytest.raises(rf.RecframeError) as raised:
-        call(make)
-
-    assert words in str(raised.value)
-
-
-def test_frames_that_are_no_lists_and_no_matrix_say_how_they_are_read():
-    wide = pl.DataFrame({"user": [1], "rec_1": [10], "rec_2": [11]})
-    with pytest.raises(
-        rf.ColumnError, match=r"items in several columns give frame\[\[\.\.\.\]\]\.to_numpy"
-    ):
-        rf.from_lists(wide)
-    long = pd.DataFrame({"user": [1, 1], "item": [5, 6], "score": [0.1, 0.5]})
-    with pytest.raises(rf.RecframeError, match=r"a long frame is used as it is, frame\.rec"):
-        rf.from_scores(long)
+def test_a_matrix_with_names_is_read():
     matrix = pd.DataFrame({5: [0.1, 0.9]}, index=[1, 2])
     assert rf.from_scores(matrix)["item"].to_list() == [5, 5]
 
@@ -66,11 +24,6 @@ def test_models_that_are_not_there_leave_no_hole_in_the_message():
     empty = RECS.with_columns(model=pl.lit("a")).clear()
     with pytest.raises(rf.DataError, match="the column 'model' has no model"):
         empty.rec(TRUTH, model="model").compare("mrr")
-
-
-def test_two_requirements_in_one_text_are_written_apart():
-    with pytest.raises(rf.RecframeError, match=r"as 'ndcg@10 >= 0.1', 'recall@10 >= 0.1'$"):
-        RECS.rec(TRUTH).require("ndcg@10 >= 0.1 and recall@10 >= 0.1")
 
 
 OWN = {

@@ -8,9 +8,12 @@ import polars as pl
 import pytest
 
 import recframe as rf
+from asking import ranking
 from frame_sizes import LARGE
 from recframe.metrics.language import registry
 from two_users import FRAME, RECS, TRUTH, value
+
+LIST = ranking([0, 1])
 
 
 @pytest.fixture(autouse=True)
@@ -170,3 +173,41 @@ def test_the_best_order_takes_any_function_of_its_hits():
         given = pl.concat([frame, frame.clear(size)])
         assert given.rec.evaluate(*own).row(0)[1:] == pytest.approx(whole, rel=1e-12)
         assert given.rec.evaluate(*own, k=1).row(0)[1:] == pytest.approx(first, rel=1e-12)
+
+
+@pytest.mark.parametrize("frame", [LIST, LIST.lazy(), LIST.to_pandas()])
+def test_metrics_may_stand_in_a_list(frame):
+    in_lists = frame.rec.evaluate("mrr", ["ndcg@2", rf.recall], ("map", "mrr"), k=[1, 2])
+    one_by_one = frame.rec.evaluate("mrr", "ndcg@2", rf.recall, "map", k=[1, 2])
+
+    if isinstance(frame, pl.LazyFrame):
+        in_lists, one_by_one = in_lists.collect(), one_by_one.collect()
+    assert in_lists.equals(one_by_one)
+
+
+def test_a_metric_defined_again_replaces_itself():
+    for weight in (1, 2):
+
+        @rf.metric(aliases=["mine"])
+        def my_own(at, *, factor=weight):
+            return at.hit.sum() * factor
+
+        assert LIST.rec.evaluate("mine").rows() == [(1, weight)]
+    assert rf.list_metrics()["name"].to_list().count("my_own") == 1
+
+
+def test_the_sum_over_the_hits_is_that_of_words_cut_one_by_one():
+    @rf.metric
+    def cut_once(at: rf.At) -> pl.Expr:
+        return at.sum(lambda hit: hit.gain * hit.discount)
+
+    @rf.metric
+    def cut_each(at: rf.At) -> pl.Expr:
+        return (at.gain * at.discount).sum()
+
+    frame = ranking([3, 0, 1, 2])
+    for k in (1, 3, None):
+        found = frame.rec.evaluate(
+            cut_once if k is None else cut_once @ k, cut_each if k is None else cut_each @ k
+        )
+        assert found[0, -1] == found[0, -2] > 0

@@ -55,38 +55,6 @@ def test_a_name_of_the_field_is_answered_with_the_one_here(name, text, attribute
 
 
 @pytest.mark.parametrize(
-    ("text", "meant"),
-    [
-        ("hit-rate@10", "hit_rate@10"), ("R-precision", "r_precision"), ("nDCG 10", "ndcg@10"),
-        ("average precision@5", "map@5"), ("11pt_avg", "eleven_point_precision"), ("nAUC", "gauc"),
-    ],
-)  # fmt: skip
-def test_a_name_in_another_spelling_is_answered_too(text, meant):
-    with pytest.raises(rf.UnknownMetricError, match=f"that is '{meant}'$"):
-        rf.parse(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "form"),
-    [
-        ("IPrec@0.1", "interpolated_precision(recall=0.1)"),
-        ("iprec@1.0", "interpolated_precision(recall=1)"),
-        ("rbp@.95", "rbp(p=0.95)"),
-    ],
-)
-def test_a_share_behind_the_cut_off_sign_is_told_as_the_parameter_that_it_is(text, form):
-    with pytest.raises(rf.UnknownMetricError, match="the cut-off after @") as error:
-        rf.parse(text)
-    assert str(error.value).endswith(f"; that number is a parameter, {form!r}")
-
-
-def test_a_number_that_is_no_such_parameter_stays_a_wrong_cut_off():
-    for text in ("ndcg@0.5", "rbp@1.0", "iprec@-1"):
-        with pytest.raises(rf.UnknownMetricError, match=r"as in '[a-z]+@10'$"):
-            rf.parse(text)
-
-
-@pytest.mark.parametrize(
     ("name", "call"),
     [
         ("rmse", "root_mean_squared_error(rating, prediction)"),
@@ -151,22 +119,6 @@ def test_every_synonym_is_a_metric_and_none_is_a_name_already():
     assert not taken & FORMS.keys()
     for form in FORMS.values():
         assert str(rf.parse(form)) == form
-
-
-def test_charts_are_suggested_where_their_name_is_misspelt():
-    with pytest.raises(AttributeError, match="did you mean 'plot'"):
-        FRAME.rec.plots  # noqa: B018
-
-
-def test_a_cut_off_in_the_wrong_place_says_where_it_stands():
-    with pytest.raises(rf.RecframeError, match=r"write evaluate\(rf.ndcg, k=\[5, 10\]\)$"):
-        rf.ndcg @ [5, 10]
-    with pytest.raises(rf.RecframeError, match=r"write evaluate\(rf.ndcg\(gain='exp'\), k=range"):
-        rf.ndcg(gain="exp") @ range(1, 3)
-    with pytest.raises(rf.UnknownMetricError, match=r"write rf\.ndcg @ 5, or 'ndcg@5', or"):
-        rf.ndcg(k=5)
-    with pytest.raises(rf.UnknownMetricError, match=r"write rf\.ndcg @ 10, or 'ndcg@10', or"):
-        rf.parse("ndcg(k=ten)")
 
 
 def test_a_star_import_leaves_the_names_of_python_alone():

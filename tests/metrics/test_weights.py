@@ -186,29 +186,6 @@ def test_a_weight_below_0_or_without_end_fails_when_the_plan_runs(*, lazy: bool,
         kind.read(bound(kind, {**given, "users": users}, weight="revenue").evaluate("mrr"))
 
 
-def test_weights_that_cannot_be_are_errors_at_the_call():
-    given = {name: frame.lazy() for name, frame in frames().items()}
-    rec = given["recs"].rec(truth=given["truth"])
-    both = rec(users=given["users"])
-    for wrong, message in [
-        (rec(weight="revenue"), r"names a column of the users frame.*rec\(users=users, weight='revenue'\)"),
-        (both(weight="revenu"), "has no column 'revenu'; did you mean 'revenue'"),
-        (both(weight="country"), "is String; a weight is a number from 0 up"),
-    ]:  # fmt: skip
-        with pytest.raises(rf.ColumnError, match=message):
-            wrong.evaluate("mrr")
-    with pytest.raises(rf.RecframeError, match="weight= takes the name of a column as text"):
-        both(weight=3)
-    weighed = both(weight="revenue")
-    with pytest.raises(rf.RecframeError, match="coverage@3 runs over lists, but weight='revenue'"):
-        weighed.evaluate("ndcg@3", "coverage@3")
-    for call in (weighed.gaps, weighed.slices):
-        with pytest.raises(rf.RecframeError, match="call it without weight='revenue'"):
-            call("ndcg@3", by="country")
-    with pytest.raises(rf.RecframeError, match="several means, whose errors are correlated"):
-        weighed(score="rank", ties="expected").evaluate("ndcg@3")
-
-
 def test_weights_of_0_alone_give_no_number():
     given = frames()
     users = given["users"].with_columns(revenue=pl.lit(0))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Literal, get_args
 
 import polars as pl
@@ -33,10 +32,6 @@ CHOICES = {
     "relevant_from": RelevantFrom,
     "ties": Ties,
 }
-
-
-def says(text: str) -> Any:
-    return pytest.raises(rf.RecframeError, match=f"^{re.escape(text)}$")
 
 
 def test_every_policy_and_parameter_has_words_for_each_of_its_values():
@@ -178,27 +173,6 @@ def test_two_profiles_differ_in_what_they_say_of_lists():
     assert found.select("switch", "from", "to").rows() == [("single", "zero", "null")]
 
 
-def test_no_more_than_two_profiles_are_compared(kind: Kind):
-    for call in (
-        lambda: rf.explain("mrr", "ranx", "recbole", "lenskit"),
-        lambda: kind(LISTS).rec(truth=kind(TRUTH)).explain("mrr", "ranx", "recbole", "lenskit"),
-    ):
-        with says("explain() compares two profiles; found 3: 'ranx', 'recbole', 'lenskit'"):
-            call()
-
-
-def test_what_is_unknown_is_said_to_be():
-    with says("unknown profile 'recbol'; did you mean 'recbole'?"):
-        rf.explain("mrr", "recbol")
-    with says("unknown metric 'mmr'; did you mean 'mrr'?"):
-        LISTS.rec(truth=TRUTH).explain("mmr", "recbole")
-    with says(
-        "the profile 'microsoft' has no mrr. It has precision, recall, map, ndcg, r_precision, coverage, entropy, efd, "
-        "diversity, serendipity"
-    ):
-        rf.explain("mrr", "recbole", "microsoft")
-
-
 @pytest.mark.parametrize("kind", KINDS, ids=repr)
 def test_contributions_worked_by_hand(kind: Kind):
     """precision@4 of ranx and jurity: 4 users of the truth with 2, 0, 0, 2 hits; 3 of them with lists of 4, 3 and 2 up to 4.
@@ -279,12 +253,6 @@ def test_segments_and_models_come_first(kind: Kind):
         )
     ]
     assert "adds" not in found.text
-
-
-def test_a_column_by_the_name_of_a_result_is_an_error():
-    users = pl.DataFrame({"user": ["u1"], "switch": ["on"]})
-    with says("by='switch' is also the name of a result column; rename the column first"):
-        LISTS.rec(truth=TRUTH, users=users).explain("recall", "ranx", "jurity", by="switch")
 
 
 def test_one_convention_comes_with_its_number(kind: Kind):

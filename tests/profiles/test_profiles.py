@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import pickle
-import re
 from typing import Any
 
 import polars as pl
@@ -19,7 +18,6 @@ from plain_profiles import DEFINED, a_crowd, expected
 from recframe.frames.options import DEFAULTS, Context
 from recframe.metrics.language.registry import registered
 from recframe.profiles.library_profiles import PROFILES
-from two_users import FRAME
 
 NAMES = list(PROFILES)
 each_profile = pytest.mark.parametrize("profile", NAMES)
@@ -181,12 +179,6 @@ def test_replay_covers_the_first_rows_of_ties_and_ranks_them_otherwise_by_item()
     rec = frame.rec(truth=pl.DataFrame({"user": [1], "item": ["b"]}), profile="replay")
     assert rec(items=pl.DataFrame({"item": ["a"]})).coverage(k=1) == 1
     assert rec.mrr(k=1) == 1
-    sides = {"items": ITEMS.with_columns(genre=pl.lit("x"))}
-    with says(
-        "coverage@1, category_coverage(of=genre)@1 have different policies in the profile 'replay'; "
-        "request them in separate calls, or bind ties="
-    ):
-        rec(**sides).evaluate("coverage", "category_coverage(of=genre)", k=1)
 
 
 def test_the_plain_definitions_cover_every_metric_of_every_profile():
@@ -247,10 +239,6 @@ def test_the_table_of_profiles_is_a_frame():
     }  # fmt: skip
 
 
-def says(text: str) -> Any:
-    return pytest.raises(rf.RecframeError, match=f"^{re.escape(text)}$")
-
-
 def test_a_parameter_wins_over_the_profile_though_it_be_the_default(kind: Kind):
     rec = kind(LISTS).rec(truth=kind(TRUTH), profile="replay")
     stated = rf.map(normalizer="relevant") @ 3
@@ -279,28 +267,6 @@ def test_a_profile_of_the_call_takes_the_place_of_the_bound_one():
         == rec(profile="recframe").precision(k=3)
         == pytest.approx(1 / 3)
     )
-
-
-def test_an_unknown_profile_names_the_closest(kind: Kind):
-    with says("unknown profile 'trec_evl'; did you mean 'trec_eval'?"):
-        kind(FRAME).rec(profile="trec_evl")
-    with says(f"unknown profile 'x'; known are recframe, {', '.join(NAMES)}"):
-        FRAME.rec(profile="x")
-    with says(f"unknown profile 3; known are recframe, {', '.join(NAMES)}"):
-        FRAME.rec(profile=3)
-
-
-def test_a_metric_that_the_library_does_not_have_raises_and_lists_those_it_has(kind: Kind):
-    with says(
-        "the profile 'recbole' has no err. It has hit_rate, precision, recall, map, mrr, ndcg, coverage, gini, popularity, "
-        "long_tail_share"
-    ):
-        kind(FRAME).rec(profile="recbole").err()
-    with says(
-        "the profile 'recpack' has no hit_rate; RecPack's HitK is the number of hits: use n_hits. "
-        "It has n_hits, precision, recall, mrr, dcg, ndcg, coverage, diversity"
-    ):
-        kind(FRAME).rec(profile="recpack").evaluate("ndcg", "hit@10")
 
 
 def test_metrics_of_lists_alone_need_no_truth_under_a_profile(kind: Kind):
@@ -333,20 +299,7 @@ def test_metrics_of_lists_alone_leave_out_users_without_a_relevant_item(kind: Ki
     assert by is not None or skipped["n_users"].item() == 4
 
 
-def test_a_metric_that_the_library_has_without_a_cut_off_alone_raises_with_one():
-    with says(
-        "the profile 'pytrec_eval' has mrr of the whole list alone; write 'mrr' without a cut-off"
-    ):
-        FRAME.rec(profile="pytrec_eval").evaluate("mrr", "ndcg", k=10)
-
-
-def test_one_column_cannot_have_two_meanings():
-    message = (
-        "'map@3' is requested with the parameters of the profile 'replay' and with others, but both columns would "
-        "have the same name; request them in two calls"
-    )
-    with says(message):
-        LISTS.rec(truth=TRUTH, profile="replay").evaluate("map@3", "map(normalizer=relevant)@3")
+def test_one_column_has_one_meaning():
     found = LISTS.rec(truth=TRUTH, profile="replay").evaluate(
         "map@3", "map(normalizer=min)@3", "map@3"
     )
@@ -443,14 +396,6 @@ def test_means_are_rounded_to_the_decimals_asked_for(kind: Kind):
         kind(LISTS).rec(truth=kind(TRUTH), decimals=2).evaluate("precision@3", "map@3")
     )
     assert found.row(0) == (4, 0.33, 0.22)
-
-
-@pytest.mark.parametrize("value", [-1, 16, 2.0, "2", True])
-def test_decimals_are_a_small_whole_number(value: Any):
-    with says(
-        f"decimals={value!r}: write a whole number from 0 to 15; means are rounded to this number of decimals"
-    ):
-        FRAME.rec(decimals=value)
 
 
 def test_any_relevance_makes_a_judged_row_relevant(kind: Kind):

@@ -196,39 +196,6 @@ def test_scores_that_rise_along_a_list_warn():
     assert found["rank"].to_list() == [1, 2, 1, 2]
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: rf.from_lists({"ann": {"a", "b"}}), "the user 'ann' has a set; give a list of items in their order"),
-        (lambda: rf.from_lists(pd.DataFrame({"user": [1], "item": [{"a"}]})), "column 'item' holds sets, which have no order"),
-        (lambda: rf.from_lists({"ann": "dune"}), "'ann' has text; give a list of items"),
-        (lambda: rf.from_lists({"ann": [1, "a"]}), r"in the lists: int, str; give ids of one kind: \[str"),
-        (lambda: rf.from_lists({"ann": [("a", "b")]}), "paired with a number, a score or a relevance: could not convert"),
-        (lambda: rf.from_lists({"ann": {"a": "high"}}), "paired with a number, a score or a relevance: .*'high'"),
-        (lambda: rf.from_lists({"ann": ["a"]}, {"ann": [1, 2]}), "a user has more or fewer numbers than items; give a number"),
-        (lambda: rf.from_lists({"ann": ["a"]}, [[1], [2]]), "a user has more or fewer numbers than items"),
-        (lambda: rf.from_lists({"ann": ["a"]}, users=["ann"]), "rows of items with users=; found a dict"),
-        (lambda: rf.from_lists([[5]], items=["a", "b"]), "the place 5, and items= has the ids of 2 places"),
-        (lambda: rf.from_lists(np.array([1, 2])), r"found a NumPy array \(2,\); a matrix of users x items goes into"),
-        (lambda: rf.from_lists(np.array([[0.1, 0.9]])), r"0\.1, which is not an item id; a matrix .* rf\.from_scores\("),
-        (lambda: rf.from_lists(5), "give a frame with list columns, a mapping of users .* found an int"),
-        (lambda: rf.from_lists(nested_frames(with_scores=True), users=[1]), "a frame has its numbers, users and items"),
-        (lambda: rf.from_lists(pl.DataFrame({"user": [1], "item": ["a"]})), "column 'item' is String; lists are those of ids"),
-        (lambda: rf.from_lists(pl.DataFrame({"user": [1], "itm": [["a"]]})), r"no column 'item'; did you mean 'itm'.*item='"),
-        (lambda: rf.from_lists(pl.DataFrame({"user": [1], "recs": [[{"item": 1, "score": 2.0}]]}), item="recs"),
-         r"structs become columns by frame\.explode\('recs'\)\.unnest\('recs'\)"),
-        (lambda: rf.from_lists(pl.DataFrame({"user": [1, 2], "item": [["a"], []], "score": [[1.0], [2.0]]})),
-         "a list of 'item' has more or fewer items than the list of 'score' numbers; give a number for"),
-        (lambda: rf.from_truth(MATRIX), r"found a csr_array \(3, 3\); a matrix of users x items .* with truth=True"),
-        (lambda: rf.from_truth(MATRIX.toarray()), "a row of ids has one twice; a matrix of users x items .* truth=True"),
-        (lambda: rf.from_truth(MATRIX.toarray() > 0), "hold True, which is not an item id; a matrix .* truth=True"),
-    ],
-)  # fmt: skip
-def test_an_error_says_what_to_write_instead(call, words):
-    with pytest.raises(rf.RecframeError, match=words):
-        call()
-
-
 def test_lists_of_other_lengths_fail_with_words_when_a_lazy_frame_is_collected():
     nested = pl.LazyFrame({"user": [1], "item": [["a", "b"]], "score": [[1.0]]})
 

@@ -256,42 +256,6 @@ def test_a_matrix_without_users_has_the_columns():
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: rf.from_scores(MATRIX[0]), r"scores has the shape \(3,\); .* of one user scores\[None, :\]"),
-        (lambda: rf.from_scores(3), r"scores has the shape \(\); give a matrix of users x items"),
-        (lambda: rf.from_scores({"ann": {"dune": 1.0}}), "scores is a dict; rf.from_lists takes users"),
-        (lambda: rf.from_scores(pl.DataFrame(MATRIX)),
-         r"scores is a Polars DataFrame.*to_numpy\(\), users=frame\['user'\]"),
-        (lambda: rf.from_scores(MATRIX.astype(str)), "dtype <U32; give numbers"),
-        (lambda: rf.from_scores([[1.0, 2.0], [1.0]]), "scores cannot become a NumPy array"),
-        (lambda: rf.from_scores(MATRIX > 0.5), "scores are Booleans; .* relevances take truth=True"),
-        (lambda: rf.from_scores(MATRIX, truth=True, k=100), "k= and exclude= are for lists; a truth has all items"),
-        (lambda: rf.from_scores(MATRIX, truth=True, exclude=MATRIX), "k= and exclude= are for lists"),
-        (lambda: rf.from_scores(MATRIX, k=-1), "k is a positive whole number, or None for all candidates; found -1"),
-        (lambda: rf.from_scores(MATRIX, users=["a", "a"]), "users= has the id 'a' twice; give each place its own id"),
-        (lambda: rf.from_scores(MATRIX, items=["a", None, "b"]), "items= has no id at a place"),
-        (lambda: rf.from_scores(MATRIX, users=["a"]), "users= has 1 ids for 2 users; give one id for each"),
-        (lambda: rf.from_scores(MATRIX, users=range(3), items=range(2)), "users= has 3 ids for 2 users"),
-        (lambda: rf.from_scores(MATRIX, users={"a", "b"}),
-         "users= is a set; give the ids as a list, array"),
-        (lambda: rf.from_scores(MATRIX, users={"a": 0, "b": 1}), "users= is a dict; give the ids as a list"),
-        (lambda: rf.from_scores(MATRIX, users=[("a", 1), ("b", 1)]), "no plain values, in users=: tuple"),
-        (lambda: rf.from_scores(MATRIX, users=pl.DataFrame({"user": [1, 2]})),
-         "users= is a Polars DataFrame; give the ids"),
-        (lambda: rf.from_scores(MATRIX, exclude=MATRIX.T), "users= has 2 ids for 3 users"),
-        (lambda: rf.from_scores(MATRIX, exclude={0: [1]}),
-         "scores is a dict; rf.from_lists takes users"),
-        (lambda: rf.from_scores(MATRIX, exclude=pl.DataFrame({"user": [0], "isbn": [1]})),
-         r"the frame exclude= has no column 'item'.*rf\.from_scores\(\.\.\., item='\.\.\.'\)"),
-    ],
-)  # fmt: skip
-def test_an_error_says_what_to_write_instead(call, words):
-    with pytest.raises(rf.RecframeError, match=words):
-        call()
-
-
-@pytest.mark.parametrize(
     ("role", "pairs"),
     [("item", {"user": [1, 0], "item": [1001, 1002]}), ("user", {"user": ["ann"], "item": [1]})],
 )

@@ -70,13 +70,6 @@ def test_structs_beside_lists_are_kept_and_a_truth_keeps_its_columns_too():
     assert rf.from_truth(nested).rows() == [(1, "a", 1.0, {"week": 3}), (1, "b", 2.0, {"week": 3})]
 
 
-def test_ranks_that_the_lists_do_not_give_are_refused():
-    nested = pl.DataFrame({"user": [1], "item": [["a", "b"]], "rank": [3]})
-
-    with pytest.raises(rf.ColumnError, match="the place in a list is the rank, so column 'rank'"):
-        rf.from_lists(nested.lazy())
-
-
 @pytest.mark.parametrize("kind", [pl.DataFrame, pl.DataFrame.to_pandas], ids=["polars", "pandas"])
 def test_two_lists_of_a_user_that_nothing_tells_apart_warn(kind):
     nested = kind(TWO_MODELS.drop("model", "week"))

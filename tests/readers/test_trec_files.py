@@ -195,34 +195,5 @@ def test_a_line_that_is_none_is_named_with_its_number(tmp_path, read, line, word
         scan(path).select("user").collect()
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda folder: rf.read_trec_run(folder / "none"), "cannot read '.*none': there is no such file"),
-        (rf.read_trec_qrels, "there is no such file, or it is empty"),
-        (lambda folder: rf.read_trec_qrels(folder / "empty"), "cannot read '.*empty': there is no such file, or it is empty"),
-        (lambda folder: rf.write_trec_run(frame(user=["a b"]), folder / "x"),
-         "the user of a row is 'a b', but the field of a TREC file is a word without white space"),
-        (lambda folder: rf.write_trec_run(frame(rank=[1.5]), folder / "x"),
-         r"the rank of a row is '1\.5', but the field of a TREC file is a whole number"),
-        (lambda folder: rf.write_trec_run(frame(score=[None]), folder / "x"),
-         "the score of a row is no value"),
-        (lambda folder: rf.write_trec_run(frame().drop("rank"), folder / "x"),
-         "no column 'rank'.*: rank='"),
-        (lambda folder: rf.write_trec_run(frame(), folder / "x", tag="my run"),
-         "the tag of a row is 'my run', but"),
-        (lambda folder: rf.write_trec_run(frame(), folder / "no" / "x"),
-         "cannot write '.*x': No such file or directory"),
-        (lambda folder: rf.write_trec_qrels(frame(relevance=[0.5]), folder / "x"),
-         r"the relevance of a row is '0\.5', but the field of a TREC file is a whole number"),
-    ],
-)  # fmt: skip
-def test_an_error_says_what_to_write_instead(tmp_path, call, words):
-    (tmp_path / "empty").touch()
-
-    with pytest.raises(rf.RecframeError, match=words):
-        call(tmp_path)
-
-
 def frame(**columns):
     return pl.DataFrame({"user": ["q"], "item": ["d"], "rank": [1], **columns})

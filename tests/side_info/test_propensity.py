@@ -267,55 +267,11 @@ def test_parts_of_the_users_change_nothing():
     assert found.row(0) == pytest.approx(expected.row(0), abs=1e-12)
 
 
-def says(text: str, error: type[Exception] = rf.RecframeError) -> Any:
-    return pytest.raises(error, match=f"^{re.escape(text)}")
-
-
-@pytest.mark.parametrize("metric", [one for one in registered().values() if one not in WEIGHED])
-def test_a_metric_whose_hits_hang_on_other_hits_has_no_weights(metric: Any):
-    said = f"{metric.name} takes no weights: they correct for relevant items that were not observed"
-    with says(said, rf.UnknownMetricError) as error:
-        metric(weights="ips")
-    assert str(error.value).endswith("take them: auc, dcg, ndcg, precision, rbp, recall")
-    with says(said, rf.UnknownMetricError):
-        RECS.rec(truth=TRUTH, propensity="seen").evaluate(f"{metric.name}(weights=ips)@2")
-
-
-@pytest.mark.parametrize(
-    ("text", "left_out"),
-    [
-        ("precision(weights=ips,average=pooled)", "average='pooled'"),
-        ("ndcg(weights=snips,ideal=list)", "ideal='list'"),
-        ("ndcg(weights=snips,ideal=k)", "ideal='k'"),
-        ("auc(weights=snips,over=catalogue)", "over='catalogue'"),
-    ],
-)
-def test_a_parameter_that_weights_do_not_go_with_is_an_error(text: str, left_out: str):
-    with pytest.raises(rf.RecframeError, match=re.escape(f"leave out {left_out}")):
-        RECS.rec(truth=TRUTH, propensity="seen").evaluate(text)
-
-
-def test_without_a_propensity_the_call_is_shown():
-    said = "recall needs a column of propensities, rec(propensity='...'), or the train frame for the items' popularity: "
-    with says(
-        said + "recs.rec(truth=truth, train=train).recall(k=5, weights='snips')", rf.ColumnError
-    ):
-        RECS.rec(truth=TRUTH).evaluate("recall(weights=snips)@5")
-
-
-def test_a_column_that_cannot_be_one_is_an_error():
-    with says("the frame truth= has no column 'sen'; did you mean 'seen'?", rf.ColumnError):
-        RECS.rec(truth=TRUTH, propensity="sen").recall(weights="snips")
-    with says(
-        "column 'item' of the frame truth= is String; a propensity is a number above 0",
-        rf.ColumnError,
-    ):
-        RECS.rec(truth=TRUTH, propensity="item").recall(weights="snips")
-
-
-def test_a_denominator_of_its_own_goes_with_no_other():
-    with says("recall(weights='snips') has its own denominator; leave out denominator='capped'"):
-        RECS.rec(truth=TRUTH, propensity="seen").recall(weights="snips", denominator="capped")
+def test_a_metric_whose_hits_hang_on_other_hits_has_no_weights():
+    for metric in registered().values():
+        if metric not in WEIGHED:
+            with pytest.raises(rf.UnknownMetricError, match=f"^{metric.name} takes no weights: "):
+                metric(weights="ips")
 
 
 def test_it_is_no_expression_over_one_list_and_has_no_expectation_over_ties():
@@ -324,17 +280,8 @@ def test_it_is_no_expression_over_one_list_and_has_no_expectation_over_ties():
     for metric in WEIGHED:
         with pytest.raises(rf.RecframeError, match="expression"):
             metric(weights="snips").expr(k=2)
-        with says(f"'{metric.name}(weights=snips)' has no expectation in closed form"):
+        with pytest.raises(rf.RecframeError, match="no expectation in closed form"):
             rec.evaluate(metric(weights="snips"))
-
-
-def test_strict_refuses_a_relevant_pair_without_a_propensity():
-    truth = rows(
-        ("u", "a", 0.5), ("u", "b", None), schema=("user", "item", "seen"), seen=pl.Float64
-    )
-
-    with pytest.raises(rf.DataError, match="missing_propensity: 1 row of truth"):
-        RECS.rec(truth=truth, propensity="seen", strict=True).recall(weights="snips")
 
 
 def test_strict_refuses_a_given_propensity_of_a_cold_item_too_and_not_one_from_train():

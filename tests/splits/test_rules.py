@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from typing import Any
 
@@ -155,55 +154,6 @@ def test_events_are_in_order_whatever_their_dtypes(dtype, item):
     expected = plain_last_per_user(rows, **options)
     found = labels.last_per_user(n=1, folds=2).labels["part"].to_list()
     assert found == [part for parts in expected for part in parts]
-
-
-WRONG: list[tuple[str, dict[str, Any], str]] = [
-    ("random", {}, "needs a share, or several folds"),
-    ("random", {"share": 0.2, "n": 1}, "takes one of share= and n=, but found share= and n="),
-    ("random", {"share": 0.3, "folds": 4}, "write a share up to 0.25, or fewer folds"),
-    ("random", {"share": 1.0}, "share takes a number between 0 and 1"),
-    ("random", {"n": 0}, "n takes a whole number from 1 up"),
-    ("random", {"n": 1, "seed": 1.5}, "seed takes a whole number from 0 up"),
-    ("random", {"n": 1, "keep": -1}, "keep takes a whole number from 0 up"),
-    ("random", {"n": 1, "per": "log"}, "n= goes by users; write per='user'"),
-    ("random", {"share": 0.2, "per": "item"}, "per takes 'user' or 'log'"),
-    ("random", {"share": 0.2, "sed": 1}, "did you mean 'seed'"),
-    ("random", {"share": 0.2, "sen": "drop"}, "did you mean 'seen'"),
-    ("last_per_user", {"n": 0}, "n takes a whole number from 1 up"),
-    ("last_per_user", {"folds": 0}, "folds takes a whole number from 1 up"),
-    ("last_per_user", {"keep": -1}, "keep takes a whole number from 0 up"),
-    (
-        "last_per_user",
-        {"n": 3},
-        "has no row of truth; write an earlier point, a larger share, or a smaller n",
-    ),
-    ("by_user", {"at": 0}, "no row in train: every row is in its truth or behind it"),
-    ("by_user", {"at": 1, "folds": 2}, "takes one of at= and folds=, but found at= and folds="),
-    ("by_user", {"folds": 2, "fold_in": 1.5}, "takes a number between 0 and 1"),
-    ("by_user", {"folds": 2, "order": "item"}, "order takes 'time' or 'random'"),
-]
-
-
-@pytest.mark.parametrize(("rule", "options", "words"), WRONG)
-def test_wrong_calls_say_what_to_write(rule, options, words):
-    log = pl.DataFrame({"user": 1, "item": range(3), "day": range(3)})
-    rules = log.rec(**({} if rule == "random" else {"time": "day"})).split
-
-    with pytest.raises(rf.RecframeError, match=re.escape(words)):
-        getattr(rules, rule)(**options)
-
-
-def test_rules_say_what_a_log_lacks():
-    log = pl.DataFrame({"user": [1.5, 2, 2], "item": range(3)})
-
-    with pytest.raises(rf.ColumnError, match=r"last_per_user.* needs the time of each row"):
-        log.rec().split.last_per_user()
-    with pytest.raises(rf.ColumnError, match=r"by_user.* needs the time of each row"):
-        log.rec().split.by_user(folds=2, order="time")
-    with pytest.raises(rf.DataError, match="no whole number of 64 bits"):
-        log.rec().split.random(n=1)
-    with pytest.raises(rf.ColumnError, match="the role 'item' is Binary"):
-        log.with_columns(item=pl.lit(b"x")).rec().split.random(n=1)
 
 
 @pytest.mark.parametrize("rule", ["random(0.5)", "random(0.5, per='log')", "by_time(40)"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -196,43 +195,6 @@ def test_the_last_row_is_truth_and_the_one_a_length_before_is_not(dtype):
     parts = log.rec(time="t").split.by_time(last=length).labels["part"].to_list()
 
     assert parts == ["train", "train", "train", "truth", "truth", "null"]
-
-
-WRONG: list[tuple[str, dict[str, Any], Any]] = [
-    ("the times are whole numbers, so write a number", {"last": "7d"}, pl.Int64),
-    ("last=-1: write a length above 0", {"last": -1}, pl.Int64),
-    ("the times are whole numbers, so write a number", {"at": "2024-03-01"}, pl.Int64),
-    ("takes one of at=, last= and share=, but found none", {}, pl.Int64),
-    ("share takes a number between 0 and 1", {"share": 20}, pl.Int64),
-    (
-        "takes one of until=, last= and share=, but found until= and last=",
-        {"last": 2, "until": 3},
-        pl.Int64,
-    ),
-    ("did you mean 'last'?", {"lats": 2}, pl.Int64),
-    ("last='7M': write a length such as '7d', '12h', '1w' or '1mo' (1m", {"last": "7M"}, pl.Date),
-    ("last='0 days': write a length", {"last": "0 days"}, pl.Date),
-    ("last='a week': write a length", {"last": "a week"}, pl.Date),
-    ("so write a length of whole days", {"last": timedelta(hours=7)}, pl.Date),
-    ("a length is last='7 days'", {"at": "7 days"}, pl.Date),
-    ("align='hour' needs datetimes", {"last": "1d", "align": "hour"}, pl.Date),
-    ("seen takes 'keep' or 'drop'", {"last": 2, "seen": "no"}, pl.Int64),
-]
-
-
-@pytest.mark.parametrize(("words", "options", "dtype"), WRONG)
-def test_wrong_calls_say_what_to_write(words, options, dtype):
-    log = pl.DataFrame({"user": 1, "item": range(5), "t": pl.Series(range(5), dtype=pl.Int32)})
-
-    with pytest.raises(rf.RecframeError, match=re.escape(words)):
-        log.cast({"t": dtype}).rec(time="t").split.by_time(**options)
-
-
-def test_a_time_that_nothing_names_is_not_read():
-    log = pl.DataFrame({"user": 1, "item": range(5), "time": range(5)})
-
-    with pytest.raises(rf.ColumnError, match=r"Name its column: rec\(time='...'\)"):
-        log.rec().split.by_time(last=2)
 
 
 def test_a_lazy_log_without_train_fails_when_its_plan_runs():

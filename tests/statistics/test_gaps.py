@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from statistics import fmean
 
 import numpy as np
@@ -138,14 +137,6 @@ def test_a_judged_frame_that_repeats_a_property_of_users_is_as_a_frame_of_users(
 
 
 @pytest.mark.parametrize("call", ["gaps", "slices"])
-@pytest.mark.parametrize("by", ["genre", "item", pl.col("item") % 2])
-def test_a_column_of_items_is_refused_with_what_to_call(call, by):
-    words = rf"{call} takes columns of users, .*; evaluate\(..., by=.*\) has the values of each segment, and compare"
-    with pytest.raises(rf.ColumnError, match=words):
-        getattr(SHOP.rec(), call)("ndcg@5", by=by)
-
-
-@pytest.mark.parametrize("call", ["gaps", "slices"])
 def test_a_column_of_rows_is_one_of_users_where_each_has_one_value(call, kind):
     frame = hits([1, 0, 1] * 30, country=["DE", "FR", "FR"] * 30)
     other = frame.with_columns(item=pl.lit(2, pl.Int64), rank=pl.lit(2, pl.Int64))
@@ -268,60 +259,3 @@ def test_no_number_is_nan(kind):
 
     assert result.select(pl.selectors.float().is_nan().any()).row(0).count(True) == 0
     assert result.filter(pl.col("gap_low").is_null(), pl.col("note").is_null()).is_empty()
-
-
-# Calls that are written wrong
-
-
-GROWS = dict.fromkeys(
-    ("coverage@5", "gini@5", "entropy@5", "tail_coverage@5"), "grows with the number of users"
-)
-OF_ALL = dict.fromkeys(
-    ("personalization@5", "f_score(average=means)@5"), "is computed from all users"
-)
-
-
-@pytest.mark.parametrize("call", ["gaps", "slices"])
-@pytest.mark.parametrize(("metric", "why"), (GROWS | OF_ALL).items())
-def test_metrics_without_values_of_users_are_refused(call, metric, why):
-    with pytest.raises(
-        rf.RecframeError, match=re.escape(f"{call} takes no {metric!r}, which {why}")
-    ):
-        getattr(SHOP.rec(train=SHOP.truth), call)("ndcg@5", metric, by="country")
-
-
-def test_a_model_with_the_name_of_a_result_column_is_to_be_renamed():
-    recs = SHOP.recs.rename({"model": "note"})
-
-    with pytest.raises(rf.RecframeError, match="model='note' is also the name of a result column"):
-        recs.rec(SHOP.truth, users=SHOP.users, model="note").gaps("ndcg@5", by="age")
-
-
-@pytest.mark.parametrize("call", ["gaps", "slices"])
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({}, "needs columns of segments: {call}\\(..., by='country'\\)"),
-        ({"by": "model"}, "by='model': {call} compares segments; compare"),
-        ({"by": "user"}, "by='user': one user has no interval"),
-        ({"by": "contry"}, "by='contry' is not a column .* did you mean 'country'"),
-        ({"by": "country", "min_users": 0}, "min_users takes a whole number from 1 up"),
-        ({"by": "country", "level": 95}, "level takes a number between 0 and 1"),
-        ({"by": "country", "baseline": "older"}, "baseline='older' is not a model"),
-        ({"by": "country", "min_user": 3}, "has no option 'min_user'; did you mean 'min_users'"),
-        ({"by": "country", "universe": "all"}, "has no option 'universe', which is bound first"),
-    ],
-)
-def test_wrong_calls_say_what_to_write(call, options, words):
-    with pytest.raises(rf.RecframeError, match=words.format(call=call)):
-        getattr(SHOP.rec(), call)("ndcg@5", **options)
-
-
-@pytest.mark.parametrize("call", ["gaps", "slices"])
-def test_a_baseline_needs_models(call):
-    frame = hits([1, 0], country=["a", "b"])
-
-    with pytest.raises(
-        rf.RecframeError, match="without a column of models: rec\\(model='model'\\)"
-    ):
-        getattr(frame.rec, call)("hit_rate@1", by="country", baseline="old")

@@ -225,13 +225,6 @@ def test_segments_are_compared_by_users_whatever_their_folds(
     assert_frame_equal(found, one, rel_tol=1e-9)
 
 
-@pytest.mark.parametrize("call", ["gaps", "slices"])
-@pytest.mark.parametrize("by", ["fold", "genre"])
-def test_folds_are_no_segments_of_users(call: str, by: str) -> None:
-    with pytest.raises(rf.ColumnError, match=f"by='{by}': {call} takes columns of users"):
-        getattr(over_folds(folded(13)), call)("recall", by=by)
-
-
 @LISTS_ARE_MISSING
 def test_tables_have_the_values_and_verdicts_over_folds() -> None:
     frames = folded(15, 60)

@@ -43,10 +43,3 @@ def test_intervals_of_samples_hold_as_often_as_they_say(n: int, p: float):
     # 95 in 100, give or take 2.2 times the error of 600 samples, and one in a hundred for what is rough
     assert 0.92 <= held <= 0.97
     assert found["value_low"].null_count() == 0
-
-
-def test_what_takes_values_of_users_refuses_it_in_words():
-    lists, truth, users = drawn(40, 5)
-    rec = lists.rec(truth=truth, users=users)
-    with pytest.raises(rf.RecframeError, match=r"gaps takes no .* computed from all users"):
-        rec.gaps(POOLED, by="sample")

@@ -229,11 +229,6 @@ def test_the_depth_is_that_of_the_columns_at_the_most():
     assert not alone.str.contains(",").any()
 
 
-def test_a_wrong_depth_is_refused():
-    with pytest.raises(rf.RecframeError, match="depth takes a whole number from 1 up"):
-        SHOP.rec().slices("ndcg@5", by=OF_USERS, depth=0)
-
-
 def test_too_many_crossings_are_refused():
     names = [f"c{place}" for place in range(21)]
     frame = hits([1, 0], **{name: [0, 1] for name in names})

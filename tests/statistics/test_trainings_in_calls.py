@@ -9,42 +9,11 @@ import pytest
 from click.testing import CliRunner
 from polars.testing import assert_frame_equal
 
-import recframe as rf
 from recframe.cli.commands import main
-from recframe.errors import RecframeError, RecframeWarning
+from recframe.errors import RecframeWarning
 from trained_lists import bound, lists, truth_of
 
 # What is refused, and what is warned of
-
-
-REFUSED = {
-    "compare": [{"by": "seed"}],
-    "power": [{"baseline": "a"}],
-    "gaps": [{"by": "country"}],
-    "slices": [{"by": "country"}],
-    "worst": [{}],
-    "best": [{}],
-}
-
-
-@pytest.mark.parametrize(
-    ("ask", "given"), [(ask, one) for ask, every in REFUSED.items() for one in every]
-)
-def test_what_goes_by_users_alone_is_refused_in_words(ask, given):
-    with pytest.raises(RecframeError, match=r"seed.*;"):
-        getattr(bound(lists(1), 1), ask)("ndcg@5", **given)
-
-
-def test_what_trainings_need_is_said():
-    recs = lists(1)
-    with pytest.raises(RecframeError, match="has no column 'sed'; did you mean 'seed'"):
-        recs.rec(truth_of(1), training="sed").ndcg(k=5)
-    with pytest.raises(RecframeError, match="two roles, model= and training="):
-        recs.rec(truth_of(1), model="seed", training="seed").evaluate("ndcg@5")
-    with pytest.raises(RecframeError, match="the frame of the model 'b' has no column 'seed'"):
-        rf.rec(
-            {"a": recs.drop("model"), "b": recs.drop("model", "seed")}, truth_of(1), training="seed"
-        ).evaluate("mrr")
 
 
 def whole(trainings) -> pl.DataFrame:
@@ -93,8 +62,3 @@ def test_the_shell_takes_trainings(tmp_path):
         assert_frame_equal(pl.DataFrame(json.loads(found.stdout)), wanted, check_dtypes=False)
     refused = CliRunner().invoke(main, ["gaps", *paths, *options, "--by", "user"])
     assert "--training seed" in refused.output.replace("'", "")
-
-
-def test_a_report_shows_lists_of_one_training():
-    with pytest.raises(rf.RecframeError, match=r"of several write summarize\(\) and compare\(\)"):
-        bound(lists(19), 19).report("ndcg@5", baseline="a", by="country")
