@@ -1,7 +1,7 @@
 """The rows of train and truth against those that other libraries gave.
 
-`tests/recorders/record.py --splits` asked them, each in an environment of its own. A line names the rule of recframe that is to give
-a peer's rows; one without a rule is told apart below.
+`tests/recorders/record.py --splits` asked them, each in an environment of its own. A line names the rule of recframe that is
+to give a peer's rows; one without a rule is told apart below.
 """
 
 from __future__ import annotations
