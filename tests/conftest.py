@@ -15,7 +15,6 @@ import frame_sizes
 from frame_kinds import KINDS, kinds_in_turn, sharp_and_thorough
 from recframe.engines import scans
 from recframe.evaluation import plan
-from recframe.frames import collecting
 from recframe.frames.kinds import kind as kinds_of_frame
 
 # what ranx compiles when it is first called takes ten times as long as the tests that call it
@@ -27,12 +26,11 @@ settings.register_profile(
     max_examples=int(os.environ.get("EXAMPLES", "10")),
     suppress_health_check=[HealthCheck.too_slow],
 )
-# a smaller failure is looked for at a desk, where it takes minutes that no change waits for
 settings.register_profile(
     "ci",
     settings.get_profile("recframe"),
     derandomize=True,
-    phases=[Phase.explicit, Phase.generate],
+    phases=[Phase.explicit, Phase.generate],  # smaller examples are looked for at a desk
 )
 settings.load_profile("ci" if os.environ.get("CI") else "recframe")
 
@@ -60,8 +58,10 @@ def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Iterator[None]:
     """Mark the fast lane by what tests cost, and put long files first, after all others have had their say."""
-    _leave_out_other_lanes(config, items)
     known = costs.stored()
+    for item in costs.at_night(items, known):
+        item.add_marker("nightly")
+    _leave_out_other_lanes(config, items)
     for item in costs.is_fast(items, known):
         item.add_marker("fast")
     yield
@@ -108,8 +108,7 @@ def pytest_collection() -> Iterator[None]:
 def _more_than_a_few_rows_are_asked() -> Iterator[None]:
     """Let a frame be asked ahead of its plan from 2,000 rows, so that no test needs fifty times as many."""
     with pytest.MonkeyPatch.context() as patched:
-        for module in (collecting, kinds_of_frame):
-            patched.setattr(module, "LARGE", frame_sizes.LARGE)
+        patched.setattr(kinds_of_frame, "LARGE", frame_sizes.LARGE)
         patched.setattr(plan, "MIDDLING", 0)
         yield
 

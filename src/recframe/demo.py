@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from recframe import atomic_write
 from recframe.api.engine_call import rec as rec_of
-from recframe.frames import atomic_write
-from recframe.frames.collecting import check_threads
+from recframe.frames.kinds.kind import check_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,9 +7,9 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from recframe.demo import simulate
+import pytest
 
-"""Megabytes: 250,000 rows of four numbers of eight bytes."""
+from recframe.demo import simulate
 
 
 @contextmanager
@@ -35,6 +35,7 @@ ASKED = {
 }
 
 
+@pytest.mark.nightly
 def test_a_frame_is_gone_with_its_last_name_whatever_it_was_asked(kind):
     shop, n_kept = simulate(n_users=60, n_items=60), {}
     for name, ask in ASKED.items():

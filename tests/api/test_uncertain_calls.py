@@ -13,7 +13,7 @@ import recframe as rf
 from compared_lists import LISTS_ARE_MISSING, asked_of, frames
 from frame_kinds import KINDS
 from lanes import crossed, in_turn
-from recframe.frames.collecting import LARGE
+from recframe.frames.kinds.kind import LARGE
 
 pytestmark = LISTS_ARE_MISSING
 
@@ -307,18 +307,6 @@ def test_a_wrong_call_says_what_to_write(call, options, words):
         getattr(asked_of(), call)("recall", **options)
 
     assert str(raised.value).startswith(words)
-
-
-def test_of_many_models_a_few_are_named():
-    ids = [f"m{number:02}" for number in range(25)]
-    frame = pl.DataFrame({"user": 1, "item": 1, "rank": 1, "relevance": 1, "model": ids})
-
-    with pytest.raises(rf.RecframeError, match=r"has m00, m01, .*, m19 and 5 more$"):
-        frame.rec(model="model").compare("recall", baseline="svd")
-    with pytest.raises(
-        rf.DataError, match=r"those with one are 'm00', 'm01', .*, 'm19' and 5 more$"
-    ):
-        frame.rec(model="model").require("recall >= 0.1", models="svd")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 import recframe as rf
 from lanes import in_turn
-from recframe.frames import collecting
+from recframe.frames.kinds import kind as kinds
 
 N_USERS, LENGTH, N_ITEMS = 40, 10, 200
 DRAW = random.Random(7)  # noqa: S311  no secret
@@ -557,7 +557,7 @@ def test_some_rows_of_a_large_frame_show_a_mistake(mistake: str, *, shuffled: bo
         name: many(one) if isinstance(one, pl.DataFrame) else one for name, one in options.items()
     }
 
-    assert len(recs) > collecting.LARGE
+    assert len(recs) > kinds.LARGE
     assert len(told(lambda: rf.rec(recs, **given).evaluate("ndcg@5"))) == 1
 
 

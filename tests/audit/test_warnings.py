@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import recframe as rf
 from frame_kinds import KINDS, Kind
 from recframe.cli import commands
-from recframe.frames import collecting
+from recframe.frames.kinds import kind as kinds
 
 # u1 likes a, which is listed, and b, which is not; u2 likes c, which is not listed.
 JUDGED = pl.DataFrame(
@@ -46,7 +46,7 @@ def told(ask: Callable[[], object]) -> list[str]:
 
 def large(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame behind rows of so many others that recframe takes the plan of large ones."""
-    n = collecting.LARGE
+    n = kinds.LARGE
     others = pl.DataFrame({"user": [f"v{number}" for number in range(n)], "item": ["a"] * n})
     rest = frame[-1:].select(pl.exclude("user", "item"))
     return pl.concat([frame, others.join(rest, how="cross").select(frame.columns)])

@@ -274,7 +274,7 @@ print(1024 * (kilobytes("VmHWM") - start))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak from /proc")
 def test_five_million_rows_take_no_more_than_200_megabytes(tmp_path):
     paths = {}

@@ -18,9 +18,9 @@ import polars as pl
 import pytest
 
 import recframe as rf
+from recframe import atomic_write
 from recframe.charts.table import Table
 from recframe.cli import results
-from recframe.frames import atomic_write
 from recframe.reports.page import Page
 
 ROWS = pl.DataFrame({"user": range(3_000), "item": 1, "rank": 1, "relevance": 1})
@@ -146,7 +146,7 @@ def test_pipes_and_devices_are_written_straight(tmp_path):
 def test_stdout_that_is_a_file_is_written_behind_what_it_has(tmp_path, name):
     (tmp_path / "link").symlink_to("/dev/stdout")
     code = (
-        "import os; from recframe.frames.atomic_write import write_text; os.write(1, b'before ')\n"
+        "import os; from recframe.atomic_write import write_text; os.write(1, b'before ')\n"
         f"write_text({name!r}, 'result'); os.write(1, b' behind')"
     )
     with (tmp_path / "log").open("wb") as log:

@@ -16,7 +16,7 @@ import recframe as rf
 from asking import ask, liked, ranking, recommended
 from frame_kinds import KINDS
 from lanes import in_turn
-from recframe.frames import collecting
+from recframe.frames.kinds import kind as kinds
 
 POLARS = [kind for kind in KINDS if kind.name in {"polars", "streaming"}]
 on_plain_kinds = pytest.mark.parametrize(
@@ -436,7 +436,7 @@ def test_nan_is_null_wherever_null_can_be(name, kind, many):
         frame = HOLED.with_columns(
             pl.when(pl.int_range(pl.len()) == at).then(missing).otherwise(name).alias(name)
         )
-        frame = pl.concat([frame, frame.clear(collecting.LARGE + 1)]) if many else frame
+        frame = pl.concat([frame, frame.clear(kinds.LARGE + 1)]) if many else frame
         options = {"model": "model"} if name == "model" else {}
         rec = rf.rec(kind(frame))(train=kind(frame.select("user", "item")), **options)
         judged = kind.read(rf.rec(kind(frame))(**options).judge()).fill_nan(None).sort(pl.all())

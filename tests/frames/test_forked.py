@@ -110,6 +110,6 @@ def test_a_child_of_a_child_is_asked_anew():
 
 
 def test_asking_starts_no_thread_in_a_process_that_was_not_forked():
-    looked_at = "repr(frame.lazy().rec); from recframe.frames.collecting import check_threads; check_threads()\n"
+    looked_at = "repr(frame.lazy().rec); from recframe.frames.kinds.kind import check_threads; check_threads()\n"
 
     assert in_a_forked_child(A_FRAME + looked_at, MRR) == ["0.5"]

@@ -47,6 +47,7 @@ rows = st.lists(
 
 
 @pytest.mark.filterwarnings("ignore:by='week'.*two segments:recframe.RecframeWarning")
+@pytest.mark.filterwarnings("ignore:scores_without_order:recframe.RecframeWarning")
 @examples(15)
 @given(rows=rows, ties=st.sampled_from(["item", "expected", "pessimistic"]), by=st.booleans())
 def test_the_numbers_are_those_of_rows_that_are_numbered(rows, ties, by):

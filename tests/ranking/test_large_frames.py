@@ -7,7 +7,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from frame_sizes import LARGE, SIZE
-from recframe.frames import collecting
+from recframe.frames.kinds import kind as kinds
 
 # the truth of these frames is made of their lists
 pytestmark = pytest.mark.filterwarnings("ignore:no_relevant_beyond_lists:recframe.RecframeWarning")
@@ -27,7 +27,7 @@ ORDERS = {
 @pytest.fixture(autouse=True)
 def _streaming(monkeypatch):
     """Let these frames stream, as those of millions of rows do; large ones that do not are among those of other tests."""
-    monkeypatch.setattr(collecting, "_STREAMED", LARGE)
+    monkeypatch.setattr(kinds, "_STREAMED", LARGE)
 
 
 def judged(user: pl.Expr, item: pl.Expr) -> pl.DataFrame:

@@ -12,7 +12,7 @@ import pytest
 from buckets_of_users import in_buckets
 from pooled_ranks import apart, are_pooled
 from recframe.errors import DataError
-from recframe.frames.collecting import plan_errors
+from recframe.frames.kinds.kind import plan_errors
 
 EVERY_KIND = True
 USERS = range(1, 5)

@@ -266,6 +266,21 @@ def test_functions_of_pandas_and_of_lazy_frames_get_their_kind():
 
 
 @pytest.mark.parametrize(
+    "index", [None, pd.Index([7, 2, 7], name="row"), pd.MultiIndex.from_product([["a"], [3, 1, 2]])]
+)
+def test_parts_of_pandas_have_the_columns_of_the_log_and_rows_from_0(index):
+    log = pd.DataFrame({"user": [1, 1, 2], "item": [8, 9, 8], "day": [1, 2, 3]}, index=index)
+    split = log.rec(time="day").split.by_time(at=2)
+
+    same, late = pd.testing.assert_frame_equal, {"user": [1, 2], "item": [9, 8], "day": [2, 3]}
+    same(split.train, pd.DataFrame({"user": [1], "item": [8], "day": [1]}))
+    same(split.truth.iloc[:, :4], pd.DataFrame({**late, "user_history": [1, 0]}))
+    same(split.labels.drop(columns="part"), log.reset_index(drop=True).assign(fold=0))
+    core = log.rec().core(1, 2, after_split=True)
+    same(core, pd.DataFrame({"user": [1, 2], "item": 8, "day": [1, 3]}))
+
+
+@pytest.mark.parametrize(
     ("changed", "said"),
     [
         ({"fold": None}, "no column 'fold', and the split has 3 folds"),

@@ -19,7 +19,7 @@ from logs_to_split import (
     plain_random,
     rows_of_logs,
 )
-from recframe.frames.collecting import IS_POLARS_1
+from recframe.frames.rows.joins import IS_POLARS_1
 from strategies import examples
 
 seeds = st.integers(0, 3)

@@ -18,7 +18,7 @@ from plain_uncertainty import wilson
 from recframe.api.previous_results import OTHERS
 from recframe.statistics import gates
 from recframe.statistics.requirements import GONE, Requirement, asked_of, required
-from recframe.statistics.sums import ENDS, OF_UNITS, PARTS, PLACE
+from recframe.statistics.sums import OF_UNITS, PARTS, PLACE
 
 
 @pytest.mark.parametrize(
@@ -124,14 +124,14 @@ def test_cut_offs_go_to_metrics_without_one_and_each_requirement_comes_once():
 
 def test_nothing_is_no_requirement():
     with pytest.raises(
-        rf.RecframeError, match="no requirement was given; write for example 'ndcg@10 >= 0.28'"
+        rf.RecframeError, match=r"no requirement was given; write for example 'ndcg@10 >= 0.28'"
     ):
         required([])
 
 
 # states
 
-SUMS = PARTS | dict.fromkeys((*ENDS, *OF_UNITS), pl.Float64)
+SUMS = PARTS | dict.fromkeys(OF_UNITS, pl.Float64)
 ROW = {PLACE: pl.Int64} | SUMS | OTHERS | {GONE: pl.String}
 
 
@@ -147,15 +147,15 @@ def rows(
         row |= {"a": a.sum(), "d": d.sum(), "aa": (a**2).sum(), "ad": (a * d).sum()}
         row |= {"dd": (d**2).sum(), "an": a.sum(), "dn": d.sum(), "n": n, "nn": n, "units": n}
         row |= {"effective": n, "differ": (d != 0).sum(), "unpaired": 0, "ties": (d == 0).sum()}
-        row |= {"squares": (d**2).sum(), "least": 0.0, "most": value.max()}
+        row |= {"squares": (d**2).sum()}
         found.append({"segment": segment, **row, **also})
     return pl.DataFrame(found, schema={"segment": pl.Int64, **ROW})
 
 
 def judged(rows: pl.DataFrame, needed: Requirement, *, earlier: bool = False) -> pl.DataFrame:
     """Return the states of rows of one requirement."""
-    asked, metrics = asked_of([needed], {}, has_last=earlier), {0: needed.metric}
-    return gates.states(rows, ["segment"], asked, metrics, level=0.95, min_users=5)
+    asked = asked_of([needed], {}, has_last=earlier)
+    return gates.states(rows, ["segment"], asked, [needed.metric], level=0.95, min_users=5)
 
 
 def sparse(random: np.random.Generator, n: int) -> np.ndarray:

@@ -29,7 +29,7 @@ def test_all_models_of_a_scene_have_its_mean_which_calls_read(scene):
     assert few["mrr"].to_numpy() == pytest.approx(values[:50].ravel(), abs=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("table", simulations.TABLES)
 def test_a_few_samples_agree_with_what_is_stored_of_many(table):
     # of five users some metrics hardly ever have an interval

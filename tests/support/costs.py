@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import resource
+import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -18,6 +19,9 @@ EVERY_CASE = 20
 """CPU milliseconds up to which the fast lane has every case of a test."""
 ONE_CASE = 50
 """CPU milliseconds up to which it has one case."""
+OF_A_FUNCTION = 1_000
+"""CPU milliseconds that the cases of a test may take together; more than three cases of a dearer one run at night alone."""
+LEAST = 3
 MEASURED = "cpu_ms"
 Costs = Mapping[str, float]
 """CPU milliseconds of a case by the name of the test function."""
@@ -48,6 +52,16 @@ def is_fast(items: Iterable[pytest.Item], costs: Costs) -> Iterator[pytest.Item]
             continue
         known.add(name)
         yield item
+
+
+def at_night(items: Iterable[pytest.Item], costs: Costs) -> Iterator[pytest.Item]:
+    """Yield the cases of dear tests that the suite leaves to the nightly lane, drawn by their names."""
+    functions: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        functions[function_of(item)].append(item)
+    for name, cases in functions.items():
+        n_kept = max(LEAST, int(OF_A_FUNCTION / max(costs.get(name, 0), 1)))
+        yield from sorted(cases, key=lambda item: zlib.crc32(item.nodeid.encode()))[n_kept:]
 
 
 def long_first(items: list[pytest.Item], costs: Costs) -> None:

@@ -408,7 +408,9 @@ def evaluate_all(asked: Sequence[Asked], case: Case) -> list[dict[str, Any]]:
         )
         truth = [row for row in truth if is_judged(row)]
         key = dict(zip(parts.of_rows, values, strict=True))
-        for of_item, own_recs, own_truth in of_items(case, parts, ranked(case, recs, truth), truth):
+        known = [row["item"] for row in [*recs, *truth]]
+        cut = of_items(case, parts, known, ranked(case, recs, truth), truth)
+        for of_item, own_recs, own_truth in cut:
             for listed, one in lists(case, own_recs, own_truth, models):
                 of_user = {
                     name: known.get(listed["user"]) for name, known in parts.of_users.items()
@@ -454,14 +456,13 @@ def part_of(key: Sequence[Any], by: Sequence[str]) -> dict[str, Any]:
 
 
 def of_items(
-    case: Case, parts: Parts, recs: Rows, truth: Rows
+    case: Case, parts: Parts, known: Sequence[Any], recs: Rows, truth: Rows
 ) -> Iterator[tuple[dict[str, Any], list[Row], list[Row]]]:
-    """Ranked lists and truth for each value that items of a row have of the columns that describe them."""
+    """Ranked lists and truth for each value that the known items have of the columns that describe them."""
     if not parts.of_items:
         yield {}, [*recs], [*truth]
         return
     described = {row["item"]: row for row in case.items or ()}
-    known = {row["item"] for row in [*recs, *truth]}
 
     def values_of(item: Any) -> tuple[Any, ...]:
         row = {**described.get(item, {}), "item": item}

@@ -125,11 +125,7 @@ def comparison(
     row["p_value"] = None
     better, worse = (d < 0, d > 0) if direction == "lower" else (d > 0, d < 0)
     row |= {"wins": int(better.sum()), "ties": int((d == 0).sum()), "losses": int(worse.sum())}
-    row |= {"n_differ": int((d != 0).sum())}
-    row |= {
-        "n_users": n,
-        "n_unpaired": sum((one is None) != (other is None) for one, other in pairs),
-    }
+    row["n_users"] = n
     if n:
         row |= {
             "value": both[:, 0].mean(),
@@ -152,7 +148,7 @@ def _tested(both: Any, d: Any, row: Row, level: float) -> Row:
         "difference_low": row["difference"] - half,
         "difference_high": row["difference"] + half,
         "p_value": max(
-            _p_value(both[:, 0], both[:, 1], "two-sided"), min(1, 2 / 2 ** row["n_differ"])
+            _p_value(both[:, 0], both[:, 1], "two-sided"), min(1, 2 / 2.0 ** (d != 0).sum())
         ),
     }
 
@@ -173,8 +169,10 @@ def _against_margin(
 ) -> Row:
     """Return the p values of b being within a margin of a, which is a share of a: of the mean of b - (1 - m) a, and so on.
 
-    Two users more have values at the ends of the metric.
+    Two users more have values at the ends of the metric; without ends it takes 30 users who differ.
     """
+    if ends is None and (both[:, 0] != both[:, 1]).sum() < 30:
+        return {"p_not_worse": None, "p_equivalent": None}
     pairs = both if ends is None else np.vstack([both, [ends, ends[::-1]]])
     b, a = pairs[:, 0], pairs[:, 1]
     above = _p_value(b, (1 - margin) * a, "greater")

@@ -11,7 +11,7 @@ import polars as pl
 import recframe as rf
 from recframe.statistics.sums import BASELINE, MODEL, PLACE, over_units
 
-METRICS = {0: rf.mrr}
+METRICS = [rf.mrr]
 
 
 def reciprocal_ranks(

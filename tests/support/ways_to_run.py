@@ -13,7 +13,7 @@ import recframe as rf
 from buckets_of_users import in_buckets
 from frame_kinds import KINDS, Kind, eager
 from many_frames import MANY
-from recframe.frames import collecting
+from recframe.frames.kinds import kind as kinds
 
 Given = Callable[[Callable[[pl.DataFrame], Any]], tuple[Any, dict[str, Any]]]
 """Type of scenes: of how frames are made, returns the lists and what `rec(...)` binds."""
@@ -69,7 +69,7 @@ def added_up(way: Way, given: Given, metrics: Sequence[Any], by: Any) -> Any:
 def padded(some: pl.DataFrame) -> pl.DataFrame:
     """Add rows of nobody, which count for nothing, until the frame is one that recframe calls large."""
     return (
-        pl.concat([some, some.clear(collecting.LARGE + 1)])
+        pl.concat([some, some.clear(kinds.LARGE + 1)])
         if {"rank", "score"} & set(some.columns)
         else some
     )

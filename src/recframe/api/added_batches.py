@@ -23,10 +23,9 @@ from recframe.errors import (
     shown,
 )
 from recframe.evaluation.plan import WHOLE, Step, Sums
-from recframe.frames.collecting import stream
 from recframe.frames.hints import FrameOf, Given
 from recframe.frames.kinds.engine import NamedRows
-from recframe.frames.kinds.kind import Kind, chosen, in_memory, is_frame, kind_for
+from recframe.frames.kinds.kind import Kind, chosen, in_memory, is_frame, kind_for, stream
 from recframe.frames.kinds.several_models import held
 from recframe.frames.options import DEFAULTS, SIDES, Context, NamedFrame, is_side
 from recframe.frames.roles import Side, role_named

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import polars as pl
 
 from recframe.errors import CallError, RecframeError, kind_of, sentence, shown, suggestion
+from recframe.frames import options
 from recframe.frames.by_expressions import Made, made_by
 from recframe.frames.hints import Given, own_word
 from recframe.frames.options import OPTIONS, SIDES, TYPES, is_side
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import Asked, By, Cutoffs
-from recframe.statistics import options
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,8 +12,7 @@ from recframe.api import argument_errors
 from recframe.api.argument_errors import Asked, By, Cutoffs, F
 from recframe.api.request import Question, Request, check_names, question
 from recframe.errors import ColumnError, RecframeError, silent
-from recframe.evaluation.required_columns import needs_of
-from recframe.evaluation.segments import keys_of, not_of_users, numbered
+from recframe.evaluation.required_columns import keys_of, needs_of, not_of_users, numbered
 from recframe.frames.hints import Given
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
@@ -203,11 +202,12 @@ class Compared(Generic[F]):
         found = registry.asked(metrics, k)
         fronts = Fronts.of(found)
         rec: Any = self._candidates()  # type: ignore[attr-defined]  # of a Rec
-        request = Request.of(rec, rec._inputs(by, found), found)  # noqa: SLF001  those of a Rec
+        inputs = rec._inputs(by, found)  # noqa: SLF001  those of a Rec
+        kind = rec._answering(inputs.sides["recommendations"].kind)  # noqa: SLF001  as above
+        request = Request.of(kind, inputs, found)
         request.check_models()
         keys = keys_of(request.inputs, found)
         check_names(keys, COLUMNS)
-        kind = request.kind
         asked = rec._in_polars() if kind.collects else rec  # noqa: SLF001  those of a Rec
         cells = numbered(asked.evaluate(found, by=by).lazy(), [*keys])
         schema = pl.Schema([*cells.collect_schema().items(), *COLUMNS.items()])
@@ -240,7 +240,7 @@ def _of_segments(
     call = made.__name__
     _check(asked, call)
     own = {segment.inside: segment.name for segment in asked.inputs.segments}
-    how = Segmenting(own, dict(enumerate(asked.metrics)), *options, asked.cluster)
+    how = Segmenting(own, asked.metrics, *options, asked.cluster)
     pairing = None if baseline is None else asked.pairs(baseline)
     cells = asked.cells(call, pairing, lambda inputs: [*checks(inputs, call)])
     names = {name: name for name in columns if name == "by"}

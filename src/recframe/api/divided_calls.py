@@ -16,7 +16,6 @@ from recframe.engines.scans import Scans
 from recframe.errors import NeedsAllUsersError, RecframeError, silent
 from recframe.evaluation.plan import WHOLE, Part, Plan, Step
 from recframe.evaluation.required_columns import LISTED, Convention, needs_of
-from recframe.frames.collecting import stream, stream_all
 from recframe.frames.hints import Given
 from recframe.frames.kinds.engine import Engine, NamedRows, Routed, columns_of
 from recframe.frames.kinds.kind import (
@@ -25,6 +24,8 @@ from recframe.frames.kinds.kind import (
     collected,
     is_frame,
     kind_for,
+    stream,
+    stream_all,
     with_results_of_polars,
 )
 from recframe.frames.options import SIDES, Context, NamedFrame

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 import polars as pl
 
-from recframe.api.argument_errors import F
+from recframe.api.argument_errors import By, F
 from recframe.api.divided_calls import GATE, on_engine
 from recframe.api.rec_class import Rec
 from recframe.errors import RecframeError, shown
+from recframe.frames.hints import OF_ENGINES
 from recframe.frames.kinds.kind import (
-    OF_ENGINES,
     ArrowStream,
     Kind,
     in_memory,
@@ -24,6 +24,7 @@ from recframe.frames.kinds.kind import (
 )
 from recframe.frames.kinds.several_models import Models, held
 from recframe.frames.options import NamedFrame
+from recframe.metrics.language.definition import Metric
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -83,9 +84,12 @@ class InBuckets(Rec[F]):
 
     plot, split = (property(partial(_refuse, name=name)) for name in ("plot", "split"))
 
-    @property
-    def _kind(self) -> Kind:
-        kind = super()._kind
+    def _values(self, metrics: Sequence[Metric[...]], by: By, **_: bool) -> F:
+        """Return metrics by segment, of a metric of the frame."""
+        return self.evaluate(*metrics, by=by)
+
+    def _answering(self, kind: Kind) -> Kind:
+        kind = super()._answering(kind)
         return with_results_of_polars(kind) if kind.is_lazy and kind.engine is None else kind
 
 

@@ -10,17 +10,15 @@ from typing import Any
 import polars as pl
 
 from recframe.errors import CallError, ColumnError, DataError, RecframeError, kind_of, shown, warn
-from recframe.frames.collecting import stream
 from recframe.frames.dtypes import common, in_frames
-from recframe.frames.kinds.kind import in_memory, is_frame
-from recframe.frames.options import Context
+from recframe.frames.kinds.kind import in_memory, is_frame, stream
+from recframe.frames.options import Context, one_of, whole
 from recframe.frames.roles import Side, listed
-from recframe.frames.rows.positions import by_item, with_places
+from recframe.frames.rows.joins import by_item, with_places
 from recframe.splits.baselines import BASELINES, Asked
 from recframe.splits.labels import CHOICES, Labels
 from recframe.splits.log import FOLD
 from recframe.splits.times import length_of
-from recframe.statistics.options import one_of, whole
 
 Makes = Callable[..., Any]
 """Type of functions of train, users, and if it takes it fold_in, that return lists."""

@@ -10,15 +10,14 @@ import polars as pl
 
 from recframe.api.argument_errors import F
 from recframe.errors import RecframeError, fails_if, shown
-from recframe.frames.collecting import check_threads
 from recframe.frames.hints import NAMED, FrameOf
+from recframe.frames.kinds.kind import check_threads
 from recframe.frames.kinds.several_models import Models, held
-from recframe.frames.options import Context, plain_number
+from recframe.frames.options import Context, one_of, plain_number
 from recframe.frames.roles import Side, check_dtypes, order_of
 from recframe.metrics.language.definition import cutoff
 from recframe.ranking.data_checks import WITHOUT_MODEL
 from recframe.ranking.fusion import OF_RANKS, By, Fusion, Normalize
-from recframe.statistics.options import one_of
 
 __all__ = ["fuse"]
 

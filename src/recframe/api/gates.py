@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, overload
 
 import polars as pl
@@ -187,7 +187,7 @@ def _judged(
         raise RecframeError(_without_model("models="))
     by_text = {str(metric): metric for metric in of.metrics}
     # as the profile has them
-    metrics = {at: by_text[name] for at, name in asked.select(PLACE, "metric").rows()}
+    metrics = [by_text[name] for name in asked["metric"]]
     sums = _sums(of, asked, metrics)
     dtypes = sums.collect_schema()
     earlier = earlier_rows(last, of, dtypes)
@@ -201,7 +201,7 @@ def _judged(
     return of.result(sums, finished, keys, columns, notes=of.notes, hidden=["metric"])
 
 
-def _sums(of: Question, asked: pl.DataFrame, metrics: Mapping[int, Metric[...]]) -> pl.LazyFrame:
+def _sums(of: Question, asked: pl.DataFrame, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
     """Return the sums of values, and those of pairs with each model that a bound is a share of."""
     found = []
     for (model,), rows in asked.group_by(BASELINE, maintain_order=True):

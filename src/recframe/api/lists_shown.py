@@ -14,9 +14,8 @@ from recframe.api.argument_errors import By
 from recframe.audit.report import tell
 from recframe.charts.long_format import check_of_users
 from recframe.errors import ColumnError, RecframeError, shown
-from recframe.evaluation.evaluation import one_of_each
-from recframe.evaluation.required_columns import Convention
-from recframe.evaluation.segments import keys_of, numbered
+from recframe.evaluation.required_columns import Convention, keys_of, numbered
+from recframe.frames import options
 from recframe.frames.inputs import Frames
 from recframe.frames.kinds.kind import Seen as WhatIsTold
 from recframe.frames.segments import Segment
@@ -25,7 +24,6 @@ from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
 from recframe.ranking.data_checks import as_frame
 from recframe.ranking.judged_frame import is_relevant_row, judge
-from recframe.statistics import options
 
 PLACE, HIT = "place", "hit"
 
@@ -122,7 +120,7 @@ def values_of_users(
 
 def warned_of_truth(inputs: Frames) -> WhatIsTold:
     """Return a callback that warns about the truth, for results that are no tables of metrics."""
-    return partial(tell, one_of_each(under_profile.at_home(inputs)), [])
+    return partial(tell, under_profile.at_home(inputs), [])
 
 
 def rows_of_lists(inputs: Frames, metric: Metric[...], users: pl.LazyFrame) -> pl.LazyFrame:

@@ -20,20 +20,19 @@ from recframe.api import argument_errors, reprs
 from recframe.api.argument_errors import PLAIN, Asked, By, Cutoffs, F, check_call, no_method
 from recframe.api.lists_shown import warned_of_truth
 from recframe.api.methods import Methods
-from recframe.api.request import Request, reads_relevance, tell_of_tidy, tidied
+from recframe.api.request import Request, tell_of_tidy, tidied
 from recframe.api.result_methods import Answers
 from recframe.audit import report as audit
 from recframe.audit.data import Data
 from recframe.errors import CallError, RecframeError, shown
 from recframe.evaluation import evaluation, trainings
 from recframe.evaluation.plan import Run
-from recframe.evaluation.required_columns import Convention
-from recframe.evaluation.segments import SUPPORT, n_keys
+from recframe.evaluation.required_columns import SUPPORT, Convention, n_keys, needs_of
 from recframe.frames.inputs import Frames, read
 from recframe.frames.kinds.kind import Kind, kind_for, with_results_of_polars
 from recframe.frames.options import Context, Folds, Options, size_of
 from recframe.metrics.language import registry
-from recframe.metrics.language.definition import Metric, OfEach, cutoff, is_many
+from recframe.metrics.language.definition import Metric, OfEach, at_cutoffs, cutoff, is_many
 from recframe.profiles import under_profile
 from recframe.ranking.data_checks import as_frame, check_lists
 from recframe.ranking.judged_frame import judge
@@ -87,9 +86,9 @@ class BoundMetric(Generic[F]):
             check_call(metric.name, arguments, given, named)
             k, by, parameters = _of_call(*arguments, **given)
             metric = metric(**parameters)
-        result: Any = self.rec.evaluate(metric, k=k, by=by)
-        by_segment = context.by or context.model is not None
-        if by_segment or is_many(k) or (by is not None and argument_errors.names(by)):
+        by_segment = context.by or context.model is not None or is_many(k)
+        result: Any = self.rec._values(at_cutoffs([metric], k), by)  # noqa: SLF001  as above
+        if by_segment or (by is not None and argument_errors.names(by)):
             return result
         rows = kind_for(result).rows(result)
         if rows is None:
@@ -209,7 +208,8 @@ class Rec(Methods[F], Answers[F]):
         """
         given = {name: value for name, value in options.items() if value is not None}
         given |= {} if truth is None else {"truth": truth}
-        return self._with(under_profile.bind(self._context, given))
+        bind = under_profile.bind if "profile" in given else Context.bind
+        return self._with(bind(self._context, given))
 
     @argument_errors.understood
     def evaluate(
@@ -261,13 +261,18 @@ class Rec(Methods[F], Answers[F]):
         │ 2       ┆ 0.5   ┆ 0.75  ┆ 0.5      ┆ 1.0      │
         └─────────┴───────┴───────┴──────────┴──────────┘
         """
-        found = registry.asked(metrics, k)
-        request = Request.of(self, self._inputs(by, found), found)
+        return self._values(registry.asked(metrics, k), by, support=support, tidy=tidy)
+
+    def _values(
+        self, metrics: Sequence[Metric[...]], by: By, *, support: bool = False, tidy: bool = False
+    ) -> F:
+        """Return metrics by segment; see `evaluate`."""
+        inputs = self._inputs(by, metrics)
+        kind = self._answering(inputs.sides["recommendations"].kind)
+        request = Request.of(kind, inputs, metrics)
         plan = request.with_support() if support else request.evaluated(SUPPORT if tidy else ())
-        plan = tidied(plan, request.inputs, found) if tidy else plan
-        told = partial(
-            tell_of_tidy if tidy else audit.tell, evaluation.one_of_each(request.home), found
-        )
+        plan = tidied(plan.lazy(), request.inputs, metrics) if tidy else plan
+        told = partial(tell_of_tidy if tidy else audit.tell, request.home, metrics)
         result: F = request.kind.give(plan, request.inputs.sources, told)
         return result
 
@@ -378,7 +383,7 @@ class Rec(Methods[F], Answers[F]):
         inputs = self._inputs(by, metrics=registry.asked([metric], k))
         asked = explanation.question(inputs, metric, profiles, k)
         made = asked.table(inputs, self._evaluated(inputs, asked.conventions))
-        home = evaluation.one_of_each(under_profile.at_home(inputs))
+        home = under_profile.at_home(inputs)
         told = partial(audit.tell, home, [convention.metric for convention in asked.conventions])
         result: F = self._kind.give(made, inputs.sources, told)
         rows = None if n_keys(inputs) else self._kind.rows(result)
@@ -408,8 +413,12 @@ class Rec(Methods[F], Answers[F]):
 
     @property
     def _kind(self) -> Kind:
-        kind = kind_for(self._frame)
-        kind.stand_beside(max(map(size_of, self._context.frames), default=0))
+        return self._answering(kind_for(self._frame))
+
+    def _answering(self, kind: Kind) -> Kind:
+        """Return the kind of the frame, which knows the size of the others, or the kind of the answers."""
+        if frames := self._context.frames:
+            kind.stand_beside(max(map(size_of, frames)))
         return kind if self._answers is None else self._answers(kind)
 
     def _with(self, context: Context) -> Rec[F]:
@@ -441,8 +450,9 @@ class Rec(Methods[F], Answers[F]):
         return rec
 
     def _inputs(self, by: By, metrics: Sequence[Metric[...]] | None = None) -> Frames:
-        context, names = self._context, argument_errors.names(by, self._context.by)
-        judged = metrics is None or reads_relevance(context, metrics)
+        context = self._context
+        names = context.by if by is None else argument_errors.names(by, context.by)
+        judged = metrics is None or _reads_relevance(context, metrics)
         own = under_profile.own(context) if context.strict else context
         inputs = read(self._frame, own, names, labelled=context.strict, judged=judged)
         if context.strict:
@@ -483,6 +493,19 @@ class Rec(Methods[F], Answers[F]):
 
     def __repr__(self) -> str:
         return reprs.of(self._frame, self._context)
+
+
+def _reads_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
+    """Return whether metrics need relevance: all user metrics do, and some list metrics.
+
+    A profile's policies do not: they are those of the metrics over users.
+    """
+    of_users = context.universe in {"truth", "both"} or context.no_relevant == "skip"
+    if of_users or context.ties in {"pessimistic", "optimistic"}:
+        return True
+    return any(
+        not metric.definition.over_lists or needs_of(metric).reads_relevance for metric in metrics
+    )
 
 
 if TYPE_CHECKING:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import filterfalse
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -16,29 +18,33 @@ from recframe.audit.checks_of_models import first_of_each, models_of_other_users
 from recframe.audit.data import Data, OfCall
 from recframe.audit.report import tell
 from recframe.errors import CallError, ColumnError, RecframeError
-from recframe.evaluation import evaluation
-from recframe.evaluation.evaluation import one_of_each
+from recframe.evaluation import evaluation, trainings
 from recframe.evaluation.plan import Made, Run, planned
-from recframe.evaluation.required_columns import Convention, is_of_segment, needs_of
-from recframe.evaluation.segments import SUPPORT, keys_of, n_keys, numbered, support_of
+from recframe.evaluation.required_columns import (
+    SUPPORT,
+    Convention,
+    is_of_segment,
+    keys_of,
+    n_keys,
+    numbered,
+    support_of,
+)
 from recframe.evaluation.trainings import TRAINING
 from recframe.evaluation.user_values import WITH_LIST
-from recframe.frames.collecting import Collect, stream
+from recframe.frames import options
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import A_FRAME_EACH, Given, bind
 from recframe.frames.inputs import Frames
-from recframe.frames.kinds.kind import Kind
-from recframe.frames.options import Context
+from recframe.frames.kinds.kind import Collect, Kind, Taken, stream
 from recframe.frames.rows.joins import AS_EVER
 from recframe.frames.segments import Segment
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
-from recframe.statistics import options
 from recframe.statistics.groups import reason_without
-from recframe.statistics.samples import Sample, cells_of, sums_of, with_weights_of_hits
+from recframe.statistics.samples import sums_of, with_weights_of_hits
 from recframe.statistics.stored_results import as_shown, joined_notes
-from recframe.statistics.sums import BASELINE, MODEL, PLACE, Pairing
+from recframe.statistics.sums import BASELINE, MODEL, PLACE, Pairing, Sample, cells_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -64,26 +70,30 @@ class Request:
     """Metrics with the conventions of the result, including the rounding of means."""
 
     @classmethod
-    def of(cls, rec: Any, inputs: Frames, metrics: Sequence[Metric[...]], *more: Any) -> Self:
-        """Return the request of some metrics of frames."""
-        context, kind = inputs.context, rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
+    def of(cls, kind: Kind, inputs: Frames, metrics: Sequence[Metric[...]], *more: Any) -> Self:
+        """Return the request of some metrics of frames, whose answers are of a kind."""
+        context = inputs.context
         is_same = context.min_relevance_for == "all" and context.weight is None
         if context.profile is None and is_same:
-            stated = [*{str(one): Convention(context, one) for one in metrics}.values()]
+            each = dict(zip(map(attrgetter("text"), metrics), metrics, strict=True)).values()
+            stated = [*map(partial(Convention, context), each)]
         else:
             stated = under_profile.asked(context, metrics)
         return cls(kind, Run.of(kind), inputs, stated, *more)
 
-    @cached_property
-    def home(self) -> Frames:
-        """The frames under their profile's own policies."""
+    home: Frames = field(init=False)
+    """The frames under their profile's own policies."""
+
+    def __post_init__(self) -> None:
+        """Set the frames under their profile's own policies."""
         profile = self.inputs.context.profile
-        return self.inputs if profile is None else under_profile.at_home(self.inputs)
+        home = self.inputs if profile is None else under_profile.at_home(self.inputs)
+        vars(self).update(home=home)
 
     @cached_property
     def metrics(self) -> list[Metric[...]]:
         """The metrics with all their parameters, one for each column."""
-        return [one.metric for one in self.stated]
+        return [*map(attrgetter("metric"), self.stated)]
 
     def check_models(self) -> None:
         """Say that there are no models to compare, where no column of them is bound."""
@@ -92,15 +102,15 @@ class Request:
             msg = f"there is nothing to compare without a column of models: {column}{A_FRAME_EACH}"
             raise RecframeError(msg)
 
-    def evaluated(self, beside: Sequence[str]) -> pl.LazyFrame:
-        """Return the metrics by segment, with the columns that stand beside each."""
+    def evaluated(self, beside: Sequence[str]) -> Taken:
+        """Return the metrics by segment, with the columns that stand beside each: a plan, or its result."""
 
         def made(inputs: Frames, run: Run) -> pl.LazyFrame:
             return evaluation.evaluate(inputs, self.stated, run, tuple(beside))
 
         return planned(self.home, self.stated, self.run, made, *beside)
 
-    def with_support(self) -> pl.LazyFrame:
+    def with_support(self) -> Taken:
         """Return the metrics with their support, and of models the number of users who count and have a list."""
         over_lists = any(one.over == "lists" for one in self.stated)
         if over_lists or not self.inputs.model or self.inputs.inside("id"):
@@ -117,21 +127,28 @@ class Question(Request):
 
     cluster: str | None
     """Internal name of the column of clusters, which is the last segment."""
+    looks: dict[str, pl.DataFrame] = field(default_factory=dict)
+    """Rows of some users, which all checks of the call share; see `Data.look`."""
 
     @cached_property
     def conventions(self) -> list[Convention]:
         """The conventions without rounding, used for all decisions."""
+        if not self.decimals:
+            return self.stated
         return [replace(one, context=one.context.having(decimals=None)) for one in self.stated]
 
     @cached_property
     def decimals(self) -> dict[str, int]:
         """The number of displayed decimals, by the metrics' strings."""
-        each = ((str(one.metric), one.context.decimals) for one in self.stated)
-        return {name: n for name, n in each if n is not None}
+        return {
+            str(one.metric): n for one in self.stated if (n := one.context.decimals) is not None
+        }
 
     @cached_property
     def segments(self) -> list[Segment]:
         """The segments of the result, without the units that sums are taken of."""
+        if not self.inputs.units:
+            return [*self.inputs.segments]
         return [one for one in self.inputs.segments if one.inside not in self.inputs.units]
 
     @cached_property
@@ -141,7 +158,8 @@ class Question(Request):
 
     def planned(self, made: Made, *what: Hashable) -> pl.LazyFrame:
         """Return a plan of the metrics without rounding; see `plan.planned`."""
-        return planned(self.home, self.conventions, self.run, made, *what, middling=FEW_ROWS)
+        found = planned(self.home, self.conventions, self.run, made, *what, middling=FEW_ROWS)
+        return found.lazy()
 
     def sums(
         self, pairing: Pairing | None, places: Mapping[int, Metric[...]] | None = None
@@ -150,7 +168,7 @@ class Question(Request):
         places = dict(enumerate(self.metrics)) if places is None else places
         order = [*self.by]
         if pairing is not None:
-            order = [*(key for key in order if key != MODEL), MODEL, BASELINE]
+            order = [*filter(MODEL.__ne__, order), MODEL, BASELINE]
 
         def made(inputs: Frames, run: Run) -> pl.LazyFrame:
             sample = self._sample(inputs, run, places, pairing)
@@ -181,7 +199,7 @@ class Question(Request):
         """Return the sample of users whose sums are taken."""
         names = {*map(str, places.values())}
         conventions = [one for one in self.conventions if str(one.metric) in names]
-        each = any(segment.inside == TRAINING for segment in self.inputs.segments)
+        each = TRAINING in map(attrgetter("inside"), self.inputs.segments)
         over_trainings = bool(self.inputs.training) and not each
         sample = Sample(inputs, conventions, run, places, self.cluster, over_trainings)
         return sample.paired(pairing)
@@ -210,16 +228,14 @@ class Question(Request):
             raise RecframeError(msg)
 
     @cached_property
-    def looks(self) -> dict[str, pl.DataFrame]:
-        """Rows of some users, which all checks of the call share; see `Data.look`."""
-        return {}
-
-    @cached_property
     def notes(self) -> pl.LazyFrame | None:
         """The notes on models whose lists are of other users, none of buckets and engines."""
         if MODEL not in self.by or self.inputs.all_users is not None or self.run.is_divided:
             return None
-        inputs = one_of_each(self.home).candidates
+        inputs = self.home
+        if inputs.training or inputs.folds is not None:
+            inputs = trainings.one_of_each(inputs)
+        inputs = inputs.candidates
         call = OfCall(self.metrics, inputs.given)
         return notes_on_models(Data(inputs, of_call=call, looks=self.looks))
 
@@ -254,7 +270,7 @@ class Question(Request):
         `names` are those of its keys, before the other `columns`, of which those in `hidden` are for warnings alone; what the
         function does not make is taken from the rows. Warnings go by its values, unless it has none.
         """
-        others = [one for one in columns if one not in names]
+        others = [*filterfalse(names.__contains__, columns)]
         check_names(names, others)
         dtypes: dict[str, Any] = {**rows.collect_schema(), **columns}
         schema = pl.Schema({one: dtypes[one] for one in (*names, *others)})
@@ -266,12 +282,13 @@ class Question(Request):
         # notes are joined by the names inside
         plan = with_notes(self.kind.applied(rows, finished, schema), notes)
         keys = (pl.col(inside).alias(name) for inside, name in names.items())
-        plan = as_shown(plan.select(*keys, *others), self.decimals)
+        plan = plan.select(*keys, *others)
+        plan = as_shown(plan, self.decimals) if self.decimals else plan
         sources = dict(self.inputs.sources)
         if BASELINE in names:
             sources[names[BASELINE]] = sources.get(names[MODEL])
         told = partial(self._told, names) if of_values else warned_of_truth(self.inputs)
-        shown = [*names.values(), *(one for one in others if one not in hidden)]
+        shown = [*names.values(), *filterfalse(hidden.__contains__, others)]
         return self.kind.give(plan, sources, told, shown)
 
     def _told(self, names: Mapping[str, str], result: pl.DataFrame, run: Collect) -> None:
@@ -294,7 +311,7 @@ class Question(Request):
         rows = pl.concat(sides)
         numbers = [rows.filter(rows["metric"] == str(metric)) for metric in self.metrics]
         known = [models_of_other_users] if BASELINE in names and self.notes is None else []
-        tell(one_of_each(self.home), self.metrics, numbers, run, self.looks, known)
+        tell(self.home, self.metrics, numbers, run, self.looks, known)
 
 
 def question(
@@ -304,26 +321,14 @@ def question(
     asked, names = registry.asked(metrics, k), argument_errors.names(by)
     inputs = _read(rec, asked, names, cluster)
     unit = inputs.units[0] if inputs.units else None
-    if any(one.inside == "user" for one in inputs.segments):
+    if "user" in map(attrgetter("inside"), inputs.segments):
         user = Given("by", inputs.context.names["user"])
         msg = f"{user}: one user has no interval; evaluate(by='user') has the values"
         raise RecframeError(msg)
     if inputs.folds is not None:
         inputs, unit = _over_folds(inputs), unit or "user"
-    return Question.of(rec, inputs, asked, unit)
-
-
-def reads_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
-    """Return whether metrics need relevance: all user metrics do, and some list metrics.
-
-    A profile's policies do not: they are those of the metrics over users.
-    """
-    of_users = context.universe in {"truth", "both"} or context.no_relevant == "skip"
-    if of_users or context.ties in {"pessimistic", "optimistic"}:
-        return True
-    return any(
-        not metric.definition.over_lists or needs_of(metric).reads_relevance for metric in metrics
-    )
+    kind = rec._answering(inputs.sides["recommendations"].kind)  # noqa: SLF001  the methods of this room are those of a Rec
+    return Question.of(kind, inputs, asked, unit)
 
 
 def _over_folds(inputs: Frames) -> Frames:
@@ -341,7 +346,7 @@ def _read(
 ) -> Frames:
     """Return the frames, with a column of clusters as the last segment, or say why it is none."""
     if cluster is None:
-        inputs: Frames = rec._inputs(names, metrics)  # noqa: SLF001
+        inputs: Frames = rec._inputs(names or None, metrics)  # noqa: SLF001
         return inputs
     cluster = options.text("cluster", cluster, "the name of a column, such as 'household'")
     given = Given("cluster", cluster)

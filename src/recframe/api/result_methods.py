@@ -20,12 +20,12 @@ from recframe.api.splits import OfLogs
 from recframe.api.uncertain import Uncertain
 from recframe.errors import RecframeError
 from recframe.evaluation.required_columns import is_of_segment
+from recframe.frames import options
 from recframe.frames.dtypes import text_of
 from recframe.frames.options import MOST_DECIMALS
 from recframe.metrics import accuracy
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
-from recframe.statistics import options
 from recframe.statistics.groups import reason_without
 
 if TYPE_CHECKING:

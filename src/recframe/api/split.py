@@ -13,12 +13,12 @@ from recframe.api import fold_runs, reprs, split_lists
 from recframe.api.argument_errors import F
 from recframe.audit.split_rows import in_folds
 from recframe.frames.kinds.several_models import held
+from recframe.frames.options import whole
 from recframe.splits import description
 from recframe.splits.baselines import BOUNDS, lists_of
 from recframe.splits.labels import Labels, Seen
 from recframe.splits.log import FOLD, PART
 from recframe.splits.rules import Part
-from recframe.statistics.options import whole
 
 
 class Split(Generic[F]):

@@ -9,8 +9,7 @@ import polars as pl
 
 from recframe.api.fold_runs import like_the_log
 from recframe.errors import CallError, ColumnError, RecframeError, dtype_shown, fails_if
-from recframe.frames.collecting import ask
-from recframe.frames.kinds.kind import in_memory
+from recframe.frames.kinds.kind import ask, in_memory
 from recframe.frames.options import Context, Folds, NamedFrame
 from recframe.frames.roles import Side
 from recframe.frames.rows.joins import joined

@@ -20,12 +20,12 @@ from recframe.errors import (
     shown,
     warn,
 )
+from recframe.frames import options
 from recframe.frames.options import plain_number
 from recframe.splits import rules, times
 from recframe.splits.labels import CHOICES, Cold, Filters, Seen, Target, labelled
 from recframe.splits.log import Log, core_of, log_of
 from recframe.splits.rules import FoldInOrder, Per, Rule
-from recframe.statistics import options
 
 if TYPE_CHECKING:
     from collections.abc import Callable

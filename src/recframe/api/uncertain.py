@@ -11,9 +11,9 @@ from recframe.api import argument_errors
 from recframe.api.argument_errors import Asked, By, Cutoffs, F
 from recframe.api.request import question
 from recframe.errors import UnknownMetricError
+from recframe.frames import options
 from recframe.frames.dtypes import as_text
-from recframe.statistics import options
-from recframe.statistics.options import Correction
+from recframe.frames.options import Correction
 from recframe.statistics.stored_results import POWER, SUMMARY
 from recframe.statistics.sums import MODEL
 
@@ -77,10 +77,9 @@ class Uncertain(Generic[F]):
         from recframe.statistics.comparison import summarized  # noqa: PLC0415  NumPy and SciPy are an extra
 
         asked = question(self, metrics, k, by, cluster)
-        of = dict(enumerate(asked.metrics))
         is_listed = any(one.over == "lists" for one in asked.conventions)
         columns = {name: SUMMARY[name] for name in SUMMARY if is_listed or name != "n_lists"}
-        result: F = asked.answer(lambda rows: summarized(rows, of, level), columns)
+        result: F = asked.answer(lambda rows: summarized(rows, asked.metrics, level), columns)
         return result
 
     @argument_errors.understood
@@ -177,10 +176,13 @@ class Uncertain(Generic[F]):
             end = "" if str(error).endswith("?") else "."
             msg = f"{error}{end} If it is a model to compare with, write baseline="
             raise UnknownMetricError(msg) from None
-        pairing, of = asked.pairs(baseline), dict(enumerate(asked.metrics))
-        how = Comparing(cluster=asked.cluster, **options)
+        pairing = asked.pairs(baseline)
+        # over folds a user is a cluster
+        how = Comparing(units="clusters" if cluster else "users", **options)
         only = None if model is None else as_text(pl.col(MODEL), pairing.dtype) == model
-        return asked.answer(lambda rows: compared(rows, of, how), how.columns, pairing, only)
+        return asked.answer(
+            lambda rows: compared(rows, asked.metrics, how), how.columns, pairing, only
+        )
 
     @argument_errors.understood
     def power(
@@ -227,7 +229,6 @@ class Uncertain(Generic[F]):
 
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         asked = question(rec, metrics, k, by, cluster)
-        how, of = Power(wanted, level), dict(enumerate(asked.metrics))
-        pairing = asked.pairs(baseline)
-        result: F = asked.answer(lambda rows: powered(rows, of, how), POWER, pairing)
+        how, pairing = Power(wanted, level), asked.pairs(baseline)
+        result: F = asked.answer(lambda rows: powered(rows, asked.metrics, how), POWER, pairing)
         return result

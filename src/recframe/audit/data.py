@@ -14,10 +14,10 @@ from recframe.audit.split_rows import SplitRows, in_frames
 from recframe.errors import readable, short, shown_in_plan
 from recframe.evaluation.required_columns import EXPECTED, HITS, needs_of
 from recframe.evaluation.trainings import is_first
-from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, bind, text
 from recframe.frames.inputs import Frames, label_columns, without_models
+from recframe.frames.kinds.kind import stream
 from recframe.frames.options import Context
 from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric

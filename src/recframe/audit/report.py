@@ -34,8 +34,9 @@ from recframe.errors import fails_whole_if, readable, warn
 from recframe.evaluation.folds import in_folds
 from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import needs_of
-from recframe.frames.collecting import Collect, run_by_size
+from recframe.evaluation.trainings import one_of_each
 from recframe.frames.inputs import Frames, label_columns
+from recframe.frames.kinds.kind import Collect, run_by_size
 from recframe.frames.options import FOLD
 from recframe.metrics.language.definition import Metric
 
@@ -157,7 +158,7 @@ def needs_met(data: Data) -> set[str]:
     if call is None or lists is None:
         holds |= dict.fromkeys(DOUBTS, True)
     else:
-        is_parted = inputs.model or (inputs.segments and data.parts)
+        is_parted = inputs.model or (inputs.segments and inputs.inside("rows"))
         n_groups = max(call.n_rows, 1) if is_parted else 1
         if inputs.scored or not _first_rows_show_all(lists, data.k, n_groups):
             holds |= data.doubts(lists, n_groups)
@@ -202,11 +203,13 @@ def tell(
 ) -> None:
     """Warn of what is rarely meant, and where there are hardly any hits, of why; of bounds nothing is said.
 
-    The result has a column for each metric, or is the frames of `OfCall.numbers`.
+    The result has a column for each metric, or is the frames of `OfCall.numbers`. Of several trainings one is looked at.
     """
-    inputs = inputs.candidates
+    if inputs.training or inputs.folds is not None:
+        inputs = one_of_each(inputs)
+    inputs = inputs.candidates if inputs.context.bounds else inputs
     if isinstance(result, list):
-        numbers = [rows.to_dict() for rows in result]
+        numbers = [*map(pl.DataFrame.to_dict, result)]
         call = OfCall(metrics, inputs.given, numbers, max(map(len, result), default=0))
     else:
         call = OfCall(metrics, inputs.given, _by_metric(inputs, metrics, result), len(result))
@@ -234,11 +237,14 @@ def tell(
 
 
 def _may_be_low(call: OfCall) -> bool:
-    """Return whether no metric of hits has only values of 1 % and more."""
+    """Return whether no metric of hits has a value of 1 % or more, or of models only such values."""
     for metric, rows in zip(call.metrics, call.numbers, strict=False):
-        if rows and needs_of(metric).columns & OF_HITS and not rows["value"].has_nulls():
-            lowest: Any = rows["value"].min()
-            if lowest is not None and lowest >= HARDLY:
+        if rows and needs_of(metric).columns & OF_HITS:
+            value = rows["value"]
+            known: Any = value.max()
+            if "model" in rows:
+                known = None if value.has_nulls() else value.min()
+            if known is not None and known >= HARDLY:
                 return False
     return True
 
@@ -259,9 +265,11 @@ def _by_metric(
         keys["n_users"] = columns["n_users"]
     if inputs.model and model in columns:
         keys["model"] = columns[model]
-    return [
-        {"value": columns[name], **keys} if name in columns else {} for name in map(str, metrics)
-    ]
+    numbers: list[Numbers] = []
+    for metric in metrics:
+        value = columns.get(metric.text)
+        numbers.append({} if value is None else {"value": value, **keys})
+    return numbers
 
 
 def tell_of_schemas(inputs: Frames) -> None:

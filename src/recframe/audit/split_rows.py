@@ -11,7 +11,7 @@ import polars as pl
 from polars import selectors
 
 from recframe.errors import ColumnError, dtype_shown
-from recframe.frames.collecting import run_by_size
+from recframe.frames.kinds.kind import run_by_size
 from recframe.frames.options import FOLD
 from recframe.frames.roles import Side, check_time
 

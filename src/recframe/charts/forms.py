@@ -19,8 +19,8 @@ from recframe.charts.formatting import counted, written
 from recframe.charts.long_format import Result
 from recframe.charts.themes import ALL, MOST_COLOURED, Look
 from recframe.errors import RecframeError
+from recframe.frames import options
 from recframe.metrics.language.definition import Metric
-from recframe.statistics import options
 
 if TYPE_CHECKING:
     import altair as alt

@@ -9,12 +9,12 @@ import polars as pl
 
 from recframe.charts.themes import ALL
 from recframe.errors import RecframeError, shown
+from recframe.frames import options
 from recframe.frames.dtypes import as_text
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import By
 from recframe.ranking.judged_frame import rows_of_models
-from recframe.statistics import options
 
 OneMetric = str | Metric[...]
 NOBODY = "(none)"

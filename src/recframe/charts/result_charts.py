@@ -40,18 +40,18 @@ from recframe.charts.long_format import (
 )
 from recframe.charts.themes import Look
 from recframe.errors import RecframeError, shown
+from recframe.frames import options
 from recframe.frames.dtypes import text_of
 from recframe.metrics import accuracy, exposure_metrics
 from recframe.metrics.language import registry
 from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import Definition, Metric
 from recframe.metrics.language.registry import By, Cutoffs
-from recframe.statistics import options
 
 if TYPE_CHECKING:
     import altair as alt
 
-    from recframe.statistics.options import Correction
+    from recframe.frames.options import Correction
 
 CUTOFFS = range(1, 51)
 OF_K = Field("k", "k = {}", axis="cut-off k", format="d")
@@ -362,9 +362,9 @@ class PlotsOfResults:
         >>> chart.data.select("model", "baseline", "difference").rows()
         [('new', 'old', 0.3333333333333333)]
         """
-        one, how = one_metric("compare", metric, k), {"margin": margin, "correction": correction}
-        how |= {"level": level, "cluster": cluster}
-        found = named(self._rec, self._rec.compare(one, baseline=baseline, by=by, **how))
+        one, how = one_metric("compare", metric, k), {"level": level, "cluster": cluster}
+        tests: dict[str, Any] = {"margin": margin, "correction": correction, **how}
+        found = named(self._rec, self._rec.compare(one, baseline=baseline, by=by, **tests))
         found = found._replace(at=at_level(level, cluster))
         return self._differences(found, one, text_of(baseline), margin)
 
@@ -449,7 +449,7 @@ def _binned(values: pl.DataFrame, metric: Metric[...], bins: int) -> pl.DataFram
     of = [*metric.range] if all(map(math.isfinite, metric.range)) else [0.0, *values["value"]]
     least, width = min(of), (max(of) - min(of)) / bins or 1.0
     place = ((pl.col("value") - least) / width - ROUNDING).ceil().clip(1, bins)
-    ends = {"low": least + (place - 1) * width, "high": least + place * width}
+    ends: Any = {"low": least + (place - 1) * width, "high": least + place * width}
     rows = values.group_by("model", "segment", "place", **ends).agg(n=pl.len().cast(pl.Int64))
     n_users = pl.col("n").sum().over("model")
     return rows.with_columns(n_users=n_users, share=pl.col("n") / n_users).sort("model", "low")

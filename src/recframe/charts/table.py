@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from recframe import atomic_write
 from recframe.charts.formatting import counted, number
 from recframe.charts.long_format import named, with_names
 from recframe.errors import RecframeError, visible, wrong_ending
-from recframe.frames import atomic_write
 from recframe.metrics.language.definition import Metric
 
 SIGNS = r"[\\`*{}\[\]|~$]|(?<![^\W_])_|_(?![^\W_])"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from recframe.statistics import options
+from recframe.frames import options
 
 ThemeName = Literal["light", "dark"]
 NARROWEST = 240

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import polars as pl
 
+from recframe.atomic_write import is_plain, is_utf8, led_to, opened, reason
 from recframe.errors import RecframeError, suggestion
-from recframe.frames.atomic_write import is_plain, is_utf8, led_to, opened, reason
-from recframe.frames.collecting import plan_errors
+from recframe.frames.kinds.kind import plan_errors
 
 PARQUET = (".parquet", ".pq")
 ARROW_STREAM = ".arrows"

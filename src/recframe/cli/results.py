@@ -10,13 +10,13 @@ from typing import BinaryIO
 
 import polars as pl
 
+from recframe import atomic_write
 from recframe.charts.formatting import counted
 from recframe.charts.table import plain
 from recframe.cli import files
 from recframe.cli.output import Options, put, say
 from recframe.cli.tables import cells_of, print_frame
 from recframe.errors import RecframeError, wrong_ending
-from recframe.frames import atomic_write
 
 STDOUT, TABLE = "-", "table"
 

@@ -9,9 +9,8 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with every engine
 
 from recframe.errors import RecframeError
-from recframe.frames.collecting import stream
 from recframe.frames.kinds.engine import Engine, Routed, columns_of
-from recframe.frames.kinds.kind import Kind, Named, Names
+from recframe.frames.kinds.kind import Kind, Named, Names, stream
 from recframe.frames.kinds.pyarrow_frames import Arrow, in_plain_types, without_rows
 
 

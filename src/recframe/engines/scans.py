@@ -13,12 +13,12 @@ from pathlib import Path
 
 import polars as pl
 
+from recframe.atomic_write import reason
 from recframe.errors import RecframeError
-from recframe.frames.atomic_write import reason
-from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text, common
 from recframe.frames.hints import Given
 from recframe.frames.kinds.engine import NamedRows, Routed, columns_of, rows_with
+from recframe.frames.kinds.kind import stream
 
 GROUPS = 4096
 """Groups of users by a hash of their id; a scan reads several."""

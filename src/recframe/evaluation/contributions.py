@@ -17,12 +17,12 @@ from recframe.evaluation import folds, metrics_of_lists, trainings
 from recframe.evaluation.evaluation import (
     by_policies,
     check_parts_of_truth,
+    described,
     of_each_training,
     of_the_plan,
 )
 from recframe.evaluation.plan import Run
-from recframe.evaluation.required_columns import Convention, is_of_segment
-from recframe.evaluation.segments import described, keys_of
+from recframe.evaluation.required_columns import Convention, is_of_segment, keys_of
 from recframe.evaluation.user_values import n_users_of_segments, names_of, values_of_users
 from recframe.frames.inputs import Frames
 from recframe.frames.rows.joins import distinct_names
@@ -76,11 +76,11 @@ def contributions(
         plans = contributions(trainings.apart(inputs), each, run)
         return [[*map(averaged, parts)] for parts in plans]
     if inputs.folds is not None:
-        each_fold = folds.in_folds(inputs, run)
-        plans = zip(*(contributions(one, conventions, run) for one in each_fold), strict=True)
-        return [[*chain.from_iterable(plan)] for plan in plans]
-    check_parts_of_truth(inputs, conventions)
-    inputs = described(inputs, run.ask)
+        each_fold = [contributions(one, conventions, run) for one in folds.in_folds(inputs, run)]
+        return [[*chain.from_iterable(plan)] for plan in zip(*each_fold, strict=True)]
+    if inputs.segments:
+        check_parts_of_truth(inputs, conventions)
+        inputs = described(inputs, run.ask)
     each = [convention for convention in conventions if not is_of_segment(convention.metric)]
     models = run.models(inputs)
     of_users = by_policies(inputs, [one.of_users for one in each if one.over == "users"])

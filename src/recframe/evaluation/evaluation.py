@@ -12,13 +12,12 @@ from recframe.errors import ColumnError, RecframeError, without_order
 from recframe.evaluation import folds, metrics_of_lists, trainings
 from recframe.evaluation.metrics_of_lists import Lists
 from recframe.evaluation.plan import Run
-from recframe.evaluation.required_columns import Convention
-from recframe.evaluation.segments import (
+from recframe.evaluation.required_columns import (
     SUPPORT,
     TOTAL,
+    Convention,
     N,
     columns_beside,
-    described,
     keys_of,
     n_keys,
     name_beside,
@@ -26,7 +25,6 @@ from recframe.evaluation.segments import (
     support_of,
 )
 from recframe.evaluation.user_values import (
-    bounded_names,
     n_users_of_segments,
     names_of,
     sums_of_values,
@@ -34,9 +32,12 @@ from recframe.evaluation.user_values import (
 )
 from recframe.frames.hints import Given, bind
 from recframe.frames.inputs import Frames
+from recframe.frames.kinds.kind import Ask
 from recframe.frames.options import DEFAULTS, FOLD, Context
 from recframe.frames.rows import joins
 from recframe.frames.rows.joins import ExactSums
+from recframe.frames.rows.profiling import constant_of
+from recframe.frames.segments import OfUsers, Place
 from recframe.metrics.language.definition import Metric
 from recframe.ranking import known
 from recframe.ranking.data_checks import after_checks
@@ -47,6 +48,8 @@ PARTS = {N: "count", TOTAL: "sum"}
 """Prefix of the column of each part behind a mean."""
 By = dict[str, str]
 """Own names of key columns, by their names inside the plan."""
+OF_ROWS: tuple[Place, ...] = ("rows", "lists", "truth")
+"""Places whose columns may be constant per user."""
 
 
 def _check(one: Convention, inputs: Frames) -> None:
@@ -138,20 +141,18 @@ def _over_folds(
     return _joined(plans, columns, inputs)
 
 
-def one_of_each(inputs: Frames) -> Frames:
-    """Return inputs for checks of a model's lists: with one training of each model, and folds as parts."""
-    has_several = inputs.training or inputs.folds is not None
-    return trainings.one_of_each(inputs) if has_several else inputs
-
-
 def by_policies(
     inputs: Frames, asked: Iterable[tuple[Context, Sequence[Metric[...]]]]
 ) -> list[tuple[Frames, list[Metric[...]]]]:
     """Return the metrics that share a plan, with the inputs under its policies."""
     found: dict[tuple[object, ...], tuple[Frames, list[Metric[...]]]] = {}
+    last, context = None, inputs.context
     for own, metrics in asked:
-        context = of_the_plan(own, inputs)
-        found.setdefault(context.policies, (inputs.under(context), []))[1].extend(metrics)
+        if own is not last:  # most are those of the call
+            last, context = own, of_the_plan(own, inputs)
+        if context.policies not in found:
+            found[context.policies] = inputs.under(context), []
+        found[context.policies][1].extend(metrics)
     return [*found.values()]
 
 
@@ -298,14 +299,13 @@ def _of_users(
     inputs: Frames, metrics: Sequence[Metric[...]], run: Run, beside: Sequence[str]
 ) -> pl.LazyFrame:
     """Return one row for each segment: the `by` columns, n_users, and a column for each metric, with what is `beside`."""
-    judged = judge(inputs, run.models(inputs))
+    judged = judge(inputs, run.models(inputs) if inputs.model else None)
     by = keys_of(inputs, metrics) if inputs.segments or inputs.model else {}
     keys = list(by)
     if "user" in keys and (inputs.fold is None or FOLD in keys):
         each = values_of_users(judged, metrics, keys, run.ask).each()
         return _values(run.added([each], keys), by, metrics, beside)
-    names = names_of(metrics)
-    exact = sums_of_values(names, bounded_names(metrics))
+    names, exact = names_of(metrics), sums_of_values(metrics)
     if metrics or inputs.context.no_relevant == "skip":
         sums = values_of_users(judged, metrics, keys, run.ask).sums(exact)
     else:
@@ -342,15 +342,18 @@ def _means(
     """Return the means under their names: users without a row in the branches count with the value of an empty list."""
     skips = judged.context.no_relevant == "skip"
     n_users, n_present = pl.col("n_users"), pl.col("n_present").fill_null(0)
-    sums = sums.with_columns(absent=0 if skips else n_users - n_present)
-    sums = sums.with_columns(_with_absent([*metrics], exact))
+    absent, totals = pl.col("absent"), []
     columns = {} if "user" in by else {"n_users": n_present if skips else n_users}
     for name, metric in metrics.items():
-        count = pl.col(f"count {name}")
-        columns[str(metric)] = pl.when(count > 0).then(pl.col(f"sum {name}") / count)
+        empty, count = pl.col(f"empty {name}"), pl.col(f"count {name}")
+        present = count.fill_null(0) + empty.is_not_null() * absent
+        totals.append(present.cast(pl.Int64).alias(f"count {name}"))
+        totals.append(exact.total(f"sum {name}", (empty, absent)).alias(f"sum {name}"))
+        columns[metric.text] = pl.when(count > 0).then(pl.col(f"sum {name}") / count)
         if beside:
             parts = {part: pl.col(f"{word} {name}") for part, word in PARTS.items()}
             columns |= columns_beside(metric, beside, parts)
+    sums = sums.with_columns(absent=0 if skips else n_users - n_present).with_columns(totals)
     if skips and (parts_of_rows := [key for key in by if key != "model"]):
         # whose lists have a relevant row differs from model to model, and a part of one is one of all
         by_model = judged.models is not None and judged.context.relevant_from == "list"
@@ -360,19 +363,51 @@ def _means(
     return _named(sums, by, columns)
 
 
-def _with_absent(names: Sequence[str], exact: ExactSums) -> list[pl.Expr]:
-    """Return the sums and counts of values, with those of users who are absent from the branches."""
-    absent, columns = pl.col("absent"), []
-    for name in names:
-        empty = pl.col(f"empty {name}")
-        count = pl.col(f"count {name}").fill_null(0) + empty.is_not_null() * absent
-        columns.append(count.cast(pl.Int64).alias(f"count {name}"))
-        columns.append(exact.total(f"sum {name}", (empty, absent)).alias(f"sum {name}"))
-    return columns
-
-
 def _named(rows: pl.LazyFrame, by: By, columns: dict[str, pl.Expr]) -> pl.LazyFrame:
     """Return a result with its final column names, sorted by the keys; these may equal internal names."""
     rows = rows.sort(list(by), nulls_last=True) if by else rows
     named = dict(zip(by.values(), map(pl.col, by), strict=True)) | columns
     return rows.select([column.alias(name) for name, column in named.items()])
+
+
+def described(inputs: Frames, ask: Ask | None) -> Frames:
+    """Return inputs whose users get the `by` columns that are constant per user as properties.
+
+    No answer changes a number: a user whose rows all say the same stands in that segment alone.
+    """
+    if ask is None:
+        return inputs
+    found: dict[str, OfUsers] = {}
+    for at in OF_ROWS:
+        names = inputs.inside(at)
+        # who has no row is in no segment of rows
+        everyone = inputs.context.universe == "all" and inputs.users is not None
+        if not names or (at == "rows" and everyone):
+            continue
+        # all in one table, or one in each
+        for some in (names, *([name] for name in names if len(names) > 1)):
+            table = None if {*some} <= found.keys() else _table(inputs, at, some, ask)
+            if table is not None:
+                found |= dict.fromkeys(some, OfUsers(table.lazy()))
+    segments = [replace(one, add=found.get(one.inside, one.add)) for one in inputs.segments]
+    return replace(inputs, segments=tuple(segments)) if found else inputs
+
+
+def _table(inputs: Frames, at: Place, names: Sequence[str], ask: Ask) -> pl.DataFrame | None:
+    """Return each user of the frames of a place once, with columns that never change within one.
+
+    None where one does, or where lists and truth differ, so that each row decides.
+    """
+    sources = [inputs.identified("truth" if at == "truth" else "recommendations")]
+    if at == "rows" and inputs.truth is not None:
+        sources.append(inputs.identified("truth"))
+    tables = []
+    for rows in ask([source.select("user", *names) for source in sources]):
+        table = constant_of("user", rows)
+        if table is None:
+            return None
+        tables.append(table)
+    if len(tables) == 1:
+        return tables[0]
+    both = pl.concat(tables).unique()
+    return both if both["user"].n_unique() == len(both) else None

@@ -11,7 +11,7 @@ from typing import Any, cast
 import polars as pl
 
 from recframe.evaluation.plan import Run
-from recframe.evaluation.segments import numbered, support_of
+from recframe.evaluation.required_columns import numbered, support_of
 from recframe.evaluation.user_values import WITH_RELEVANT, users_in_segments, values_of_users
 from recframe.frames.inputs import Frames
 from recframe.frames.options import FOLD

@@ -8,7 +8,7 @@ from itertools import pairwise
 import polars as pl
 
 from recframe.frames.by_expressions import is_elementwise
-from recframe.frames.collecting import Ask, stream
+from recframe.frames.kinds.kind import Ask, stream
 from recframe.metrics.language.at import discount
 
 MOST_GRADES = 13

@@ -10,15 +10,10 @@ import polars as pl
 
 from recframe.errors import NeedsAllUsersError, RecframeError, without_order
 from recframe.evaluation.plan import Run
-from recframe.evaluation.required_columns import needs_of
-from recframe.evaluation.segments import (
-    TOTAL,
-    N,
-    keys_of,
-)
+from recframe.evaluation.required_columns import TOTAL, N, keys_of, needs_of
 from recframe.evaluation.user_values import deepest_of
-from recframe.frames.collecting import Ask
 from recframe.frames.inputs import Frames
+from recframe.frames.kinds.kind import Ask
 from recframe.frames.rows.integer_ids import lookup
 from recframe.frames.rows.joins import (
     ExactSums,

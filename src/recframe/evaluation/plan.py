@@ -12,17 +12,29 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple
 
 import polars as pl
 
 from recframe.errors import NeedsAllUsersError
 from recframe.evaluation.required_columns import LISTED, Convention
-from recframe.frames.collecting import Ask, run_all_by_size, run_as_it_is, run_by_size
 from recframe.frames.hints import WORDS, in_python
 from recframe.frames.inputs import Frames
 from recframe.frames.kinds.engine import MOST, Added, Adds, NamedRows
-from recframe.frames.kinds.kind import Kind, LazyPolars, Named, Names, Seen, Sources
+from recframe.frames.kinds.kind import (
+    Ask,
+    Kind,
+    LazyPolars,
+    Named,
+    Names,
+    Seen,
+    Sources,
+    Taken,
+    run_all_by_size,
+    run_as_it_is,
+    run_by_size,
+)
 from recframe.frames.rows.joins import aggregate
 from recframe.frames.segments import Place
 from recframe.ranking.known import models_of
@@ -311,14 +323,14 @@ class RowsOfSomeUsers(LazyPolars):
 
     def give(
         self,
-        plan: pl.LazyFrame,
+        plan: Taken,
         sources: Sources,
         seen: Seen | None = None,
         columns: Sequence[str] | None = None,
     ) -> pl.LazyFrame:
         """Return a call's plan with all of its columns, and leave to the plan how its result is shown."""
         self.part.plan.shown = Shown(sources, seen, columns)
-        return plan
+        return plan.lazy()
 
 
 Part.KIND = RowsOfSomeUsers
@@ -358,7 +370,7 @@ def planned(
     made: Made,
     *what: Hashable,
     middling: int | None = None,
-) -> pl.LazyFrame:
+) -> Taken:
     """Return a plan of some metrics, or its result where one is kept; `what` tells it from others of the same metrics.
 
     To make the plan of an eager frame of a few thousand rows takes longer than to run it. `middling` is up to how many rows a
@@ -372,11 +384,11 @@ def planned(
         run = replace(run, ask=None)
     if run.ask is not None or run.is_divided:
         return made(inputs, run)
-    schemas = [frame.schema for frame in inputs.given.values()]
     key = _key(inputs, conventions, what)
     kept = _kept.pop(key, None)
     is_new = kept is None
     if kept is None:
+        schemas = map(attrgetter("schema"), inputs.given.values())
         plan = Plan(dict(zip(inputs.given, schemas, strict=True)))
         plan.result = made(inputs.standing_in(plan.frames), run)
         # NOTE: Polars then has the plan in the form that it runs in, which is half of what a kept plan saves
@@ -385,7 +397,7 @@ def planned(
     plan, _ = kept
     plan.fill(inputs.given)
     try:
-        return run_as_it_is(plan.result).lazy()
+        return run_as_it_is(plan.result)
     finally:
         plan.clear()
         _kept[key] = kept
@@ -440,6 +452,6 @@ def _key(inputs: Frames, conventions: Sequence[Convention], what: Hashable) -> H
         parts.append(tuple(side.names.items()))
     for convention in conventions:
         metric = convention.metric
-        parts += [str(metric), metric.name, metric.settings, metric.k]
+        parts += [metric.text, metric.name, metric.settings, metric.k]
         parts.append(convention.context.policies)
     return tuple(parts)

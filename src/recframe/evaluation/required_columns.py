@@ -1,17 +1,22 @@
-"""Columns and facts that a metric's words require, recorded once."""
+"""Columns that a metric's words require, recorded once, and columns of results."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import count
+from operator import attrgetter
 from typing import Any
 
 import polars as pl
 
+from recframe.errors import ColumnError
+from recframe.frames.hints import Given
+from recframe.frames.inputs import Frames
 from recframe.frames.options import Context, Sharing
+from recframe.frames.segments import Segment
 from recframe.metrics.language.at import (
     BEST_BY_CATEGORY,
     BEST_BY_VALUE,
@@ -241,7 +246,7 @@ def recorded(
     metric depends on nobody knows.
     """
     record = _recorded if metric.definition.builtin else _recorded.__wrapped__
-    return record(metric.definition, metric.settings, metric.k, str(metric), cut, sharing)
+    return record(metric.definition, metric.settings, metric.k, metric.text, cut, sharing)
 
 
 @lru_cache(maxsize=2048)  # all metrics at many cut-offs
@@ -287,7 +292,7 @@ class Needs:
 
 def needs_of(metric: Metric[...]) -> Needs:
     """Return the requirements of a metric."""
-    return _needs(metric.definition, metric.settings, metric.k, str(metric))
+    return _needs(metric.definition, metric.settings, metric.k, metric.text)
 
 
 def is_of_segment(metric: Metric[...]) -> bool:
@@ -357,3 +362,68 @@ class Convention:
     def of_users(self) -> tuple[Context, Sequence[Metric[...]]]:
         """The metrics whose means over users make this one, with their context."""
         return self.context, self.needs.means or (self.metric,)
+
+
+# Columns of results
+
+
+def n_keys(inputs: Frames) -> int:
+    """Return the number of key columns: the `by` columns, and a bound model that is none of them."""
+    return len(inputs.segments) + (
+        bool(inputs.model) and all(segment.inside != "model" for segment in inputs.segments)
+    )
+
+
+def numbered(result: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return a result with plain names for its key columns; it goes by position, since they may have any name."""
+    names = result.collect_schema().names()
+    return result.select(
+        pl.nth(place).alias(name) for place, name in enumerate([*keys, *names[len(keys) :]])
+    )
+
+
+def keys_of(inputs: Frames, metrics: Sequence[Metric[...]]) -> dict[str, str]:
+    """Return the result's key columns, by their names inside the plan; a model that nobody names comes first."""
+    by = dict(map(attrgetter("inside", "name"), inputs.segments))
+    if inputs.model and "model" not in by:
+        by = {"model": inputs.context.names["model"], **by}
+    for name in by.values():
+        if name in {"n_users", "n_lists", *map(str, metrics)}:
+            msg = (
+                f"{Given('by', name)} is also the name of a result column; rename the column first"
+            )
+            raise ColumnError(msg)
+    return by
+
+
+N, TOTAL = "n", "total"
+SUPPORT = (N,)
+"""Column suffixes of the support: the number of users or lists averaged over."""
+
+
+def name_beside(part: str, metric: Metric[...]) -> str:
+    """Return the name of a metric's extra column."""
+    return f"{part} {metric}"
+
+
+def support_of(metric: Metric[...]) -> str:
+    """Return the name of a metric's support column."""
+    return name_beside(N, metric)
+
+
+def columns_beside(
+    metric: Metric[...], beside: Sequence[str], found: Mapping[str, pl.Expr]
+) -> dict[str, pl.Expr]:
+    """Return a metric's extra columns, null for those not computed."""
+    missing = pl.lit(None, pl.Float64)
+    return {name_beside(part, metric): found.get(part, missing) for part in beside}
+
+
+def not_of_users(call: str, segment: Segment, units: Sequence[str]) -> str:
+    """Return the message on a column of which a user has several values."""
+    option = "cluster" if segment.inside in units else "by"
+    given = Given(option, segment.name)
+    instead = f"evaluate(..., {given}) has the values of each segment, and compare(..., {given}) compares models within each"
+    if option == "cluster":
+        instead = "name a column that has one value for each user"
+    return f"{given}: {call} takes columns of users, but this one has several values for some user; {instead}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
@@ -23,12 +24,10 @@ from recframe.evaluation.required_columns import (
     columns_of_features,
     settings_of,
 )
-from recframe.evaluation.row_sources import with_distinct_ranks, with_propensities
-from recframe.frames.collecting import Ask
 from recframe.frames.hints import FrameOf, Given
-from recframe.frames.rows.joins import distinct_names
-from recframe.frames.rows.positions import by_item, with_places
-from recframe.ranking.judged_frame import Judged
+from recframe.frames.kinds.kind import Ask
+from recframe.frames.rows.joins import by_item, distinct_names, in_distinct_ranks, with_places
+from recframe.ranking.judged_frame import PAIR, Judged
 from recframe.side_info import attributes
 from recframe.side_info.features import Feature
 from recframe.side_info.sources import Fact, Sides
@@ -103,6 +102,30 @@ def _of_catalogue(judged: Judged, words: Recorder, deepest: int | None) -> list[
 # Propensities, and what relevant rows are worth
 
 
+def with_propensities(judged: Judged, rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Return relevant rows with given propensities (0 where not above 0), or with popularities.
+
+    The other one of the two columns is null. NOTE: an item that train does not have counts as one that one user has, as in
+    novelty: nothing that is known of it makes a number of its own. A given propensity that is not above 0 is no such
+    statement but an error of the data, of a cold item too.
+    """
+    nothing = pl.lit(None, pl.Float64)
+    if not judged.inputs.has_propensity:
+        sides = Sides(judged.inputs, judged)
+        shares: Any = attributes.popularity_share.build(sides)
+        # where train is empty it has no share
+        of_one = 1 / pl.col("value").max().fill_null(1.0)
+        rows = rows.join(shares, on="item", how="left", maintain_order="left")
+        rows = rows.join(sides.popularity.select(of_one=of_one), how="cross", maintain_order="left")
+        share = pl.coalesce("value", "of_one").alias("popularity_share")
+        return rows.with_columns(share, given_propensity=nothing).drop("value", "of_one")
+    given = pl.col("propensity").cast(pl.Float64).fill_nan(None)
+    pair = [*judged.of_rows, *PAIR]
+    pairs = judged.inputs.counted("truth").group_by(pair).agg(given_propensity=given.max())
+    rows = rows.join(pairs, on=pair, how="left", maintain_order="left", nulls_equal=True)
+    return rows.with_columns(pl.col("given_propensity").fill_null(0.0), popularity_share=nothing)
+
+
 def _by_worth(judged: Judged, worth: pl.Expr) -> pl.LazyFrame:
     """Return the relevant rows, listed or not, those that are worth most first: keys, worth, rank."""
     rows = judged.relevant("item").with_columns(rank=pl.lit(1.0))
@@ -149,7 +172,9 @@ def _hits_by(source: str, judged: Judged, feature: Feature, deepest: int | None)
     """Return the hits with their ranks and a number, or how many above have each category."""
     keys = judged.list_keys
     hits = judged.hits(deepest).select(distinct_names(*keys, "item", "rank"))
-    hits = with_distinct_ranks(judged, hits, deepest)
+    if not judged.known.in_order:
+        hits = in_distinct_ranks(hits, keys, judged.inputs.schema, whole=judged.whole_ranks)
+        hits = hits if deepest is None else hits.filter(pl.col("rank") <= deepest)
     if source.startswith(OF_VALUES):
         return hits.join(feature.numbers(), on="item").select(*keys, "rank", "value")
     hits = hits.join(feature.parts(), on="item").select(*keys, "part", "rank")

@@ -9,7 +9,7 @@ from typing import cast
 import polars as pl
 
 from recframe.evaluation.folds import as_parts, means_of_few
-from recframe.evaluation.segments import keys_of, n_keys, numbered
+from recframe.evaluation.required_columns import keys_of, n_keys, numbered
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Frames
 from recframe.frames.options import Context

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+import os
 import shlex
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
 
 from recframe.errors import folded, shown
 
@@ -218,3 +222,60 @@ def _written(value: str, place: str) -> str:
 
 def _dashed(name: str) -> str:
     return name.replace("_", "-")
+
+
+# Frames
+
+OF_ENGINES = ("pyspark.sql.DataFrame", "dask.dataframe.DataFrame")
+"""The classes of the frames that engines hold."""
+READERS = {
+    ".parquet": "pl.scan_parquet({})",
+    ".csv": "pl.scan_csv({})",
+    ".tsv": "pl.scan_csv({}, separator='\\t')",
+    ".arrow": "pl.scan_ipc({})",
+    ".ipc": "pl.scan_ipc({})",
+    ".feather": "pl.scan_ipc({})",
+    ".jsonl": "pl.scan_ndjson({})",
+    ".ndjson": "pl.scan_ndjson({})",
+    ".json": "pl.read_json({})",
+    ".qrels": "rf.scan_trec_qrels({})",
+    ".run": "rf.scan_trec_run({})",
+}
+"""The calls that read files, by the files' suffixes."""
+OF_COLUMNS = ", with columns of users, items and ranks or scores: pl.DataFrame({...})"
+"""How lists, dictionaries and arrays become recommendations."""
+
+
+def is_loaded(frame_class: str) -> bool:
+    """Whether the library of an engine's frames is loaded, as it is where there is one."""
+    return frame_class.rpartition(".")[0] in sys.modules
+
+
+def made_a_frame(thing: Any, of_values: str, *, is_stream: bool) -> str:
+    """Return how something else becomes a frame, where that is known."""
+    library, kind = type(thing).__module__.partition(".")[0], type(thing).__name__
+    if is_stream:
+        return str(Either(": rf.rec(frame) reads it"))
+    if isinstance(thing, str | os.PathLike):
+        return _read_from(os.fsdecode(thing))
+    known = {
+        "recframe": ", not what recframe makes of it",
+        "pyarrow": ": one column of a table is none",
+        "NamedFrame": str(Either(", and name its columns in the call: rf.rec(frame, user='...')")),
+        "Series": ": series.reset_index()" if library == "pandas" else ": series.to_frame()",
+    }
+    rows = ": spark.createDataFrame(rdd, ['user', 'item', 'rank'])"
+    known |= dict.fromkeys(("RDD", "PipelinedRDD"), rows)
+    known |= dict.fromkeys(("list", "dict", "ndarray"), of_values)
+    if "Group" in kind:
+        return ": the one that was grouped, with the groups as by='...'"
+    return known.get(kind) or known.get(library, "")
+
+
+def _read_from(path: str) -> str:
+    """Return how the file of a path is read, by its suffix."""
+    for suffix in reversed(PurePath(path).suffixes):  # that of data.csv.gz is before the last
+        if call := READERS.get(suffix.lower()):
+            return f", not a path: {call.format(shown(path))}"
+    or_table = ", or a table's name: spark.table(name)" if is_loaded(OF_ENGINES[0]) else ""
+    return f", not a path: pl.scan_parquet(path), pl.scan_csv(path){or_table}"

@@ -19,13 +19,11 @@ from recframe.errors import (
     suggestion,
     with_article,
 )
-from recframe.frames import collecting
 from recframe.frames.by_expressions import Made
-from recframe.frames.collecting import check_threads
 from recframe.frames.dtypes import as_text, common, in_frames
 from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.engine import AllUsers
-from recframe.frames.kinds.kind import Known, Taken, eager
+from recframe.frames.kinds.kind import Known, Taken, check_threads, eager
 from recframe.frames.options import FOLD, SIDES, Context, Folds, Sharing
 from recframe.frames.roles import (
     DESCRIBES,
@@ -38,6 +36,7 @@ from recframe.frames.roles import (
     sides_of,
     unbound_labels,
 )
+from recframe.frames.rows.joins import IS_POLARS_1
 from recframe.frames.segments import FRAMES_OF, Place, Segment, placed
 
 GROUP = "random group"
@@ -46,8 +45,31 @@ LABEL = "label "
 Owner = Literal["recommendations", "truth"]
 
 
+class Facts:
+    """Facts that follow from frames and options, set once for all that read them."""
+
+    schema: pl.Schema
+    """The columns of the lists and their dtypes."""
+    scored: bool
+    """Whether ranks are made from scores."""
+    sharing: Sharing | None
+    """The tie policy under which tied items share a rank; None where each has its own."""
+    folds: Folds | None
+    """The folds that the frames have; None where they have none, or one alone."""
+    all_users: AllUsers | None
+    """The sums of all users, for inputs that have rows of some."""
+    model: list[str]
+    """The model as a key, where one is bound."""
+    training: list[str]
+    """The training as a key, where one is bound."""
+    row_keys: list[str]
+    """The segments that are columns of the lists, of the truth, or of both, as keys."""
+    item_keys: list[str]
+    """The segments that are properties of the item, or the item itself, as keys."""
+
+
 @dataclass(frozen=True)
-class Frames:
+class Frames(Facts):
     """Frames of one call, lazy, under their roles' names."""
 
     lists: pl.LazyFrame
@@ -75,6 +97,24 @@ class Frames:
     fold: pl.Expr | None = None
     """The fold that all rows are of, where these are the inputs of one."""
 
+    def __post_init__(self) -> None:
+        """Set the facts that follow from the fields."""
+        main = self.sides.get("recommendations")
+        of_items = (one for one in self.segments if one.at == "items" or one.inside == "item")
+        schema, ties = self.lists.collect_schema(), self.context.ties
+        scored = "score" in schema
+        vars(self).update(
+            schema=schema,
+            scored=scored,
+            sharing=ties if scored and ties in {"expected", "last"} else None,
+            folds=self.context.folds if self.fold is None else None,
+            all_users=None if main is None else main.kind.all_users,
+            model=["model"] * (self.context.model is not None),
+            training=["training"] * (self.context.training is not None),
+            row_keys=self.inside("rows", "truth"),
+            item_keys=[one.inside for one in of_items],
+        )
+
     @property
     def sources(self) -> dict[str, Any]:
         """Origin of key columns by name, to restore their dtypes in the result."""
@@ -98,12 +138,6 @@ class Frames:
         """Whether any relevance is known."""
         return "truth" in self.sides or self.sides["recommendations"].has("relevance")
 
-    @cached_property
-    def all_users(self) -> AllUsers | None:
-        """The sums of all users, for inputs that have rows of some."""
-        lists = self.sides.get("recommendations")
-        return None if lists is None else lists.kind.all_users
-
     def added(
         self, name: Hashable, rows: Callable[[], pl.LazyFrame], keys: Sequence[str]
     ) -> pl.LazyFrame:
@@ -117,11 +151,6 @@ class Frames:
         if self.all_users is None:
             return keys
         return self.all_users.adds(keys, keys.collect_schema().names())
-
-    @cached_property
-    def schema(self) -> pl.Schema:
-        """The columns of the lists and their dtypes."""
-        return self.lists.collect_schema()
 
     @cached_property
     def relevance_dtype(self) -> pl.DataType:
@@ -168,25 +197,9 @@ class Frames:
             return taken.filter(pl.col(FOLD) == self.fold).drop(FOLD)
         return taken
 
-    @property
-    def folds(self) -> Folds | None:
-        """The folds that the frames have; None where they have none, or one alone."""
-        return self.context.folds if self.fold is None else None
-
-    @cached_property
-    def scored(self) -> bool:
-        """Whether ranks are made from scores."""
-        return "score" in self.schema
-
     def with_ties(self, context: Context) -> Context:
         """Return a context with the ties that concern these frames: a profile's concern scores alone."""
         return context if self.scored else context.having(ties="item")
-
-    @cached_property
-    def sharing(self) -> Sharing | None:
-        """The tie policy under which tied items share a rank; None where each has its own."""
-        ties = self.context.ties
-        return ties if ties in {"expected", "last"} and self.scored else None
 
     def identified(self, owner: Owner, where: pl.Expr | None = None) -> pl.LazyFrame:
         """Return the rows of the lists or of the truth that have a user and an item, those of a condition alone.
@@ -198,7 +211,7 @@ class Frames:
         has_ids = pl.col("user").is_not_null() & pl.col("item").is_not_null()
         conditions = [has_ids] * (owner not in self.known.complete)
         conditions += [] if where is None else [where]
-        if collecting.IS_POLARS_1:
+        if IS_POLARS_1:
             for condition in conditions:
                 rows = rows.filter(condition)
             return rows
@@ -212,23 +225,13 @@ class Frames:
 
     def check(self, owner: Owner, wrong: pl.Expr, message: str) -> pl.LazyFrame:
         """Return a frame of one row that fails when the plan runs, if a row of the lists or of the truth is wrong."""
-        if collecting.IS_POLARS_1:
+        if IS_POLARS_1:
             return self.identified(owner).select(check=fails_whole_if(wrong.any(), message))
         return self.identified(owner, where=wrong).select(_fails_with_rows(message))
-
-    @cached_property
-    def model(self) -> list[str]:
-        """The model as a key, where one is bound."""
-        return ["model"] * (self.context.model is not None)
 
     def under(self, context: Context) -> Frames:
         """Return the inputs under other policies."""
         return self if context is self.context else replace(self, context=context)
-
-    @cached_property
-    def training(self) -> list[str]:
-        """The training as a key, where one is bound."""
-        return ["training"] * (self.context.training is not None)
 
     @property
     def is_reference(self) -> pl.Expr:
@@ -237,7 +240,7 @@ class Frames:
 
     def standing_in(self, frames: Mapping[str, pl.LazyFrame]) -> Frames:
         """Return the inputs with placeholder frames, without any data in memory."""
-        schemas = {name: rows.collect_schema() for name, rows in frames.items()}
+        schemas = dict(zip(frames, map(pl.LazyFrame.collect_schema, frames.values()), strict=True))
         laid = _laid(frames, schemas, self.sides, self.segments, self.context)
         return replace(self, **laid, sides={}, given={})
 
@@ -269,16 +272,6 @@ class Frames:
             if rows is not None
         }
         return replace(self, **unread)
-
-    @cached_property
-    def item_keys(self) -> list[str]:
-        """The segments that are properties of the item, or the item itself, as keys."""
-        return [one.inside for one in self.segments if one.at == "items" or one.inside == "item"]
-
-    @cached_property
-    def row_keys(self) -> list[str]:
-        """The segments that are columns of the lists, of the truth, or of both, as keys."""
-        return self.inside("rows", "truth")
 
     def inside(self, *places: Place) -> list[str]:
         """Return the internal names of the segments whose columns are read at some places."""
@@ -337,6 +330,7 @@ def read(
     columns = [*segments, *label_columns(main, segments)] if labelled else [*segments]
     timed = _timed(sides, context) if labelled else ()
     given: dict[str, Taken] = {}
+    schemas: dict[str, pl.Schema] = {}
     for name, side in sides.items():
         roles = roles_of(name, side, judged=judged)
         roles += ["time"] * (name in timed)
@@ -348,9 +342,9 @@ def read(
         if "relevance" not in roles and name == ("truth" if has_truth else "recommendations"):
             missing = pl.lit(1, pl.Int64) if has_truth else pl.lit(None, pl.Float64)
             taken = taken.with_columns(relevance=missing)
-        given[name] = taken
-    schemas = {name: taken.collect_schema() for name, taken in given.items()}
+        given[name], schemas[name] = taken, taken.collect_schema()
     check_dtypes(schemas, sides, segments)
+    here, known = eager(given), Known.of(given, rows_are_items=main.rows_are_items)
     is_ranked = "rank" in schemas["recommendations"]
     if is_ranked and "ties" in context.given and context.ties != "item":
         msg = (
@@ -363,8 +357,8 @@ def read(
         sides=sides,
         segments=segments,
         context=context,
-        given=eager(given),
-        known=Known.of(given, rows_are_items=main.rows_are_items),
+        given=here,
+        known=known,
     )
 
 
@@ -374,6 +368,8 @@ def label_columns(main: Side, segments: Sequence[Segment]) -> list[Segment]:
     Where these are bound, those that may tell trainings of one apart.
     """
     names = unbound_labels(main, segments)
+    if not names:
+        return []
     if main.context.model is not None:
         names = [] if main.context.training else [*filter(names_trainings, names)]
     return [Segment(LABEL + name, name, "lists") for name in names]

@@ -1,13 +1,12 @@
-"""Options of `rec(...)`: column names, side frames (`rf.frame`) and policies, each checked."""
+"""Options of `rec(...)` and of its methods, each checked."""
 
 from __future__ import annotations
 
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from itertools import combinations
 from typing import Any, ClassVar, Literal, TypedDict, get_args
 
@@ -36,6 +35,8 @@ Ties = Literal[
 ]
 Sharing = Literal["expected", "last"]
 """Values of `ties` under which tied items are unordered and share a rank."""
+
+Correction = Literal["holm", "benjamini-hochberg"]
 
 SIDES = ("truth", "users", "items", "train", "reference")
 """The options that take a frame."""
@@ -145,6 +146,34 @@ class Context:
     given: frozenset[str] = frozenset()
     """Options bound explicitly, which a profile does not change."""
 
+    names: dict[str, str] = field(init=False, repr=False, compare=False)
+    """The column name of each role."""
+    of_lists: list[str] = field(init=False, repr=False, compare=False)
+    """The roles that distinguish lists of one user, where they are bound."""
+    frames: list[Any] = field(init=False, repr=False, compare=False)
+    """The side frames that are bound."""
+    policies: tuple[object, ...] = field(init=False, repr=False, compare=False)
+    """The values of all policies; metrics that share a plan share them."""
+    without_frames: tuple[object, ...] = field(init=False, repr=False, compare=False)
+    """The bound options other than frames."""
+
+    def __post_init__(self) -> None:
+        """Set what the options say together."""
+        names = {}
+        for role in NAMED_COLUMNS:
+            name = getattr(self, role)
+            names[role] = name if isinstance(name, str) else role
+        if self.folds is not None:
+            names[FOLD] = self.folds.column
+        reference = self.reference if isinstance(self.reference, str) else None
+        vars(self).update(
+            names=names,
+            of_lists=[role for role in OF_LISTS if getattr(self, role) is not None],
+            frames=[frame for frame in _SIDES(self) if frame is not None],
+            policies=_POLICIES(self),
+            without_frames=(*_WITHOUT_FRAMES(self), reference),
+        )
+
     def bind(self, options: Mapping[str, Any]) -> Context:
         """Return the context with new values of some options, validated."""
         self.check(options)
@@ -177,46 +206,17 @@ class Context:
                 return replace(self, **policies)
         return self
 
-    @cached_property
-    def frames(self) -> list[Any]:
-        """The side frames that are bound."""
-        return [frame for name in SIDES if (frame := getattr(self, name)) is not None]
-
-    @cached_property
-    def policies(self) -> tuple[object, ...]:
-        """The values of all policies; metrics that share a plan share them."""
-        return _POLICIES(self)
-
-    @cached_property
-    def without_frames(self) -> tuple[object, ...]:
-        """The bound options other than frames."""
-        model = self.reference if isinstance(self.reference, str) else None
-        return (*_WITHOUT_FRAMES(self), model)
-
     def grouped(self, by: Iterable[Any]) -> Context:
         """Return the context with `by` columns bound."""
         return replace(self, by=(*self.by, *by))
 
-    @cached_property
-    def of_lists(self) -> list[str]:
-        """The roles that distinguish lists of one user, where they are bound."""
-        return ["model"] * (self.model is not None) + ["training"] * (self.training is not None)
 
-    @cached_property
-    def names(self) -> dict[str, str]:
-        """The column name of each role."""
-        names = {}
-        for role in NAMED_COLUMNS:
-            name = getattr(self, role)
-            names[role] = name if isinstance(name, str) else role
-        return names if self.folds is None else {**names, FOLD: self.folds.column}
-
-
-TYPES = {field.name: str(field.type) for field in fields(Context)}
+TYPES = {one.name: str(one.type) for one in fields(Context) if one.init}
 OPTIONS = tuple(
     name for name in TYPES if name not in {"by", "folds", "bounds", "split", "without", "given"}
 )
 """Names of the options of `rec(...)`."""
+_SIDES: Callable[[Context], tuple[object, ...]] = operator.attrgetter(*SIDES)
 _POLICIES: Callable[[Context], tuple[object, ...]] = operator.attrgetter(*DEFAULTS)
 _WITHOUT_FRAMES: Callable[[Context], tuple[object, ...]] = operator.attrgetter(
     *(name for name in TYPES if name not in {*SIDES, "split"})
@@ -430,3 +430,46 @@ def frame(  # noqa: PLR0913  a name for each role
 def is_side(thing: object) -> bool:
     """Whether an object can be bound as a side frame."""
     return isinstance(thing, NamedFrame) or is_frame(thing)
+
+
+# Options of methods
+
+
+def one_of(name: str, value: object, choices: Collection[str | None]) -> None:
+    """Raise an error that lists the values of an option."""
+    if value not in choices:
+        takes = " or ".join(repr(choice) for choice in choices)
+        msg = f"{name}={shown(value)}: {name} takes {takes}"
+        raise RecframeError(msg)
+
+
+def share(name: str, value: object, example: str) -> float:
+    """Return a number between 0 and 1, or say that it has to be one."""
+    number = plain_number(value)
+    if number is None or not 0 < number < 1:
+        msg = f"{name}={shown(value)}: {name} takes a number between 0 and 1, such as {name}={example}"
+        raise RecframeError(msg)
+    return float(number)
+
+
+def whole(name: str, value: object, least: int, most: int | None = None) -> int:
+    """Return a whole number within two ends, or say that it has to be one."""
+    number = plain_number(value)
+    if not isinstance(number, int) or number < least or (most is not None and number > most):
+        end = "up" if most is None else f"to {most}"
+        msg = f"{name}={shown(value)}: {name} takes a whole number from {least} {end}"
+        raise RecframeError(msg)
+    return number
+
+
+def text(name: str, value: object, takes: str = "text") -> str:
+    """Return a text, or say what is taken."""
+    if not isinstance(value, str):
+        msg = f"{name}={shown(value)}: {name} takes {takes}"
+        raise RecframeError(msg)
+    return value
+
+
+def per_cent(level: float) -> str:
+    """Return a level in per cent, with all of its digits: 0.995 is 99.5%, and no 100%."""
+    return f"{level * 100:.10g}%"

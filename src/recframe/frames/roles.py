@@ -248,7 +248,7 @@ def roles_of(name: str, side: Side, *, judged: bool) -> list[str]:
     if name == ("recommendations" if context.truth is None else "truth"):
         is_graded = has_relevance(side) if name == "truth" else judged or side.has("relevance")
         roles += ["relevance"] * is_graded + ["propensity"] * (context.propensity is not None)
-    return roles + fold_of(name, side)
+    return roles if context.folds is None else roles + fold_of(name, side)
 
 
 def fold_of(name: str, side: Side) -> list[str]:
@@ -327,7 +327,7 @@ def names_trainings(name: str) -> bool:
 def unbound_labels(main: Side, segments: Sequence[Named]) -> list[str]:
     """Return the names of unbound columns of the lists whose values may be labels."""
     context = main.context
-    bound = [context.names[role] for role in (*ROLES_OF_ALL, *context.of_lists)]
+    bound = map(context.names.__getitem__, (*ROLES_OF_ALL, *context.of_lists))
     unbound = {*main.columns}.difference(bound, map(attrgetter("name"), segments))
     return [name for name in main.kind.labels() if name in unbound] if unbound else []
 

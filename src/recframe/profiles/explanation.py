@@ -13,8 +13,7 @@ from typing import Any, Generic, TypeVar
 import polars as pl
 
 from recframe.errors import ColumnError, RecframeError, readable, shown
-from recframe.evaluation import segments
-from recframe.evaluation.required_columns import Convention
+from recframe.evaluation.required_columns import Convention, n_keys, numbered
 from recframe.frames.hints import Given
 from recframe.frames.inputs import Frames
 from recframe.frames.options import DEFAULTS, Context
@@ -149,7 +148,7 @@ class Question:
         """Return a row for the start and for each switch: what the switch adds, and the value after it."""
         if len(self.sides) == 1:
             return values
-        n = segments.n_keys(inputs)
+        n = n_keys(inputs)
         names, keys = values.collect_schema().names()[:n], [f"key {place}" for place in range(n)]
         for name in {*names} & {*COLUMNS}:
             raise ColumnError(
@@ -157,7 +156,7 @@ class Question:
             )
         steps = [("start", "", self.sides[0].context.profile), *self.switched]
         rows = [_step(place, *switch) for place, switch in enumerate(steps)]
-        long = in_long_form(segments.numbered(values, keys), keys, rows)
+        long = in_long_form(numbered(values, keys), keys, rows)
         if keys:
             long = long.sort(keys, nulls_last=True, maintain_order=True)
         return long.rename(dict(zip(keys, names, strict=True)))

@@ -9,12 +9,12 @@ from math import inf, isqrt
 import polars as pl
 
 from recframe.errors import RecframeError, fails_whole_if
-from recframe.frames.collecting import LARGE, run_by_size
 from recframe.frames.hints import Either, FrameOf, Given, bind, text
 from recframe.frames.inputs import Frames, Owner
+from recframe.frames.kinds.kind import LARGE, run_by_size
 from recframe.frames.options import FOLD, OF_LISTS
 from recframe.frames.roles import names_trainings, unbound_labels
-from recframe.frames.rows.joins import distinct_names
+from recframe.frames.rows.joins import are_in_steps, distinct_names
 from recframe.frames.segments import Segment
 from recframe.ranking.judged_frame import (
     MODEL,
@@ -25,7 +25,6 @@ from recframe.ranking.judged_frame import (
     lacks_model,
     named_models,
 )
-from recframe.ranking.scores import are_in_steps
 
 RANK_BELOW_1 = text(
     "a rank is below 1, but ranks start at 1; if they count from 0, add 1 to them",
@@ -185,8 +184,10 @@ def _have_each_rank_once(inputs: Frames, lists: pl.DataFrame) -> bool:
         lists = lists.sample(DRAWN * isqrt(len(lists)), seed=0)
     else:
         ranks = lists["rank"].cast(pl.Float64)
-        above, own = ranks[:-1], ranks[1:]
-        if are_in_steps(lists["user"], (own - above >= 1) | own.is_null()):
+        own, steps = ranks[1:], ranks[1:] - ranks[:-1] >= 1
+        # where nothing is missing, the question costs more than its answer
+        steps = steps | own.is_null() if own.null_count() else steps
+        if are_in_steps(lists["user"], steps):
             return True
     # ranks closer than 1 are equal ones that are pushed apart
     rank = RANK.cast(pl.Float64).floor()

@@ -13,8 +13,13 @@ from typing import Literal
 import polars as pl
 
 from recframe.errors import fails_if
-from recframe.frames.rows.joins import ExactSums, at_best_rank
-from recframe.frames.rows.positions import by_item, spread_ranks, with_places
+from recframe.frames.rows.joins import (
+    ExactSums,
+    at_best_rank,
+    by_item,
+    in_distinct_ranks,
+    with_places,
+)
 from recframe.ranking.data_checks import RANK_BELOW_1
 from recframe.ranking.judged_frame import is_rank
 from recframe.ranking.scores import scored
@@ -106,5 +111,4 @@ def _with_ranks(rows: pl.LazyFrame, schema: pl.Schema) -> pl.LazyFrame:
         return ranked.with_columns(place="rank")
     rank = RANK.cast(pl.Float64)
     rows = rows.filter(is_rank(RANK)).with_columns(rank + fails_if(rank < 1, str(RANK_BELOW_1)))
-    rows = at_best_rank(rows, LIST).sort(*LIST, "rank", *by_item(schema))
-    return spread_ranks(with_places(rows, LIST), LIST, whole=False)
+    return in_distinct_ranks(at_best_rank(rows, LIST), LIST, schema, whole=False)

@@ -307,7 +307,8 @@ class Judged:
 
     def _keyed(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows of items with the segments of these, if no number stands for them."""
-        return self.inputs.attach(rows, "items") if self.known.names is None else rows
+        has_number = self.known.names is not None
+        return rows if has_number or not self.inputs.segments else self.inputs.attach(rows, "items")
 
     def relevant(self, *also: str) -> pl.LazyFrame:
         """Return the relevant rows, one per item: keys, gain, and the item if requested."""

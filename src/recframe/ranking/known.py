@@ -11,8 +11,8 @@ from typing import Any
 
 import polars as pl
 
-from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Frames
+from recframe.frames.kinds.kind import Ask, stream
 from recframe.frames.rows.integer_ids import (
     SPARE,
     integer_ids,
@@ -21,7 +21,7 @@ from recframe.frames.rows.integer_ids import (
     small_codes,
 )
 from recframe.frames.rows.integer_keys import SMALL_INTEGERS, fits_31_bits, joined_as_numbers
-from recframe.frames.rows.positions import heads
+from recframe.frames.rows.joins import heads
 from recframe.frames.rows.profiling import (
     are_in_order,
     distinct_ids,

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from recframe.frames.collecting import Ask
+from recframe.frames.kinds.kind import Ask
 from recframe.frames.options import Ties
-from recframe.frames.rows.positions import by_item, with_places
+from recframe.frames.rows.joins import are_in_steps, by_item, with_places
 from recframe.frames.rows.profiling import are_distinct, marked_sorted
 
 SCORE, USER = pl.col("score"), pl.col("user")
@@ -121,17 +121,6 @@ class Scored:
         if not once.item():
             return self
         return replace(self, first=rows.lazy(), depth=k, falls=falls)
-
-
-def are_in_steps(users: pl.Series, steps: pl.Series) -> bool:
-    """Return whether users are sorted, and each row but a user's first is a step from the row above.
-
-    NOTE: slices, since Polars makes a query of a shift of a column.
-    """
-    if users.dtype.is_nested() or not users.is_sorted():
-        return False
-    follows = (users[1:] != users[:-1]) | steps
-    return bool(follows.all(ignore_nulls=False))
 
 
 def order_of_ties(

@@ -11,7 +11,7 @@ from polars import selectors
 
 from recframe.errors import ColumnError, DataError, RecframeError, kind_of
 from recframe.frames.kinds.kind import Result, is_frame
-from recframe.frames.rows.positions import by_item
+from recframe.frames.rows.joins import by_item
 
 NO_SCORE = -3e38
 """Upper bound of masked scores.

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import polars as pl
 
 from recframe.errors import DataError, RecframeError, kind_of, warn
-from recframe.frames.collecting import check_threads
-from recframe.frames.kinds.kind import in_memory, is_frame
+from recframe.frames.kinds.kind import check_threads, in_memory, is_frame
 from recframe.frames.options import Context
 from recframe.readers.ids import by_score, column_of, ids_of, in_python
 from recframe.readers.list_columns import exploded

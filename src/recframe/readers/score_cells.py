@@ -9,8 +9,8 @@ import numpy.typing as npt
 import polars as pl
 
 from recframe.errors import RecframeError
-from recframe.frames.collecting import run_as_it_is
-from recframe.frames.rows.positions import with_places
+from recframe.frames.kinds.kind import run_as_it_is
+from recframe.frames.rows.joins import with_places
 from recframe.readers.ids import NO_SCORE
 
 Numbers: TypeAlias = npt.NDArray[Any]

@@ -7,13 +7,12 @@ from typing import Any
 import polars as pl
 
 from recframe.errors import RecframeError, kind_of, shown, warn
-from recframe.frames.collecting import check_threads, stream
 from recframe.frames.dtypes import common
 from recframe.frames.hints import own_word
-from recframe.frames.kinds.kind import in_memory, is_frame
+from recframe.frames.kinds.kind import check_threads, in_memory, is_frame, stream
 from recframe.frames.options import Context, is_side, plain_number
 from recframe.frames.roles import Side
-from recframe.frames.rows.positions import by_item
+from recframe.frames.rows.joins import by_item
 from recframe.readers.ids import ids_of, in_own_dtypes
 
 

@@ -12,10 +12,10 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
+from recframe import atomic_write
 from recframe.errors import DataError, RecframeError, fails_if, shown_in_plan, worded
-from recframe.frames import atomic_write
-from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text
+from recframe.frames.kinds.kind import stream
 from recframe.frames.options import Context
 from recframe.frames.roles import Side
 from recframe.readers.ids import by_score

@@ -12,9 +12,9 @@ from recframe.charts.formatting import counted, signed, written
 from recframe.charts.history_charts import keys_of_changes, timeline
 from recframe.charts.themes import ALL, Look
 from recframe.errors import ColumnError, RecframeError, shown, suggestion
+from recframe.frames import options
 from recframe.reports.page import Figure, Page, Section, Text, figure
 from recframe.reports.tables import Cell, Column, Row, Table, cut, measured, values_table
-from recframe.statistics import options
 from recframe.tracking.changed_runs import CHANGED, FEWEST, LEVEL, WINDOW, runs_of
 from recframe.tracking.changed_runs import changes as changes_of
 

@@ -66,9 +66,9 @@ class Facts:
         self.inputs: Frames = self.rec._inputs(None, self.metrics)  # noqa: SLF001
         self.names: Names = models_of(self.rec)
         self.models = self.names.order
-        metrics, empty = [*map(str, self.metrics)], {"summary": [], "findings": []}
+        metrics = [*map(str, self.metrics)]
         names = {"metrics": metrics, "models": self.models, "baseline": self.baseline}
-        self.data = {**names, "by": self.by, **self.how, **empty}
+        self.data = {**names, "by": self.by, **self.how, "summary": [], "findings": []}
 
     @property
     def of_users(self) -> list[Metric[...]]:

@@ -13,9 +13,9 @@ from importlib import import_module, resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from recframe import atomic_write
 from recframe.charts.formatting import counted
 from recframe.errors import RecframeError, short, wrong_ending
-from recframe.frames import atomic_write
 
 ENDINGS = (".html", ".htm")
 WIDTHS = {"wide": 620, "narrow": 360}

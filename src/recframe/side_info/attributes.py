@@ -6,8 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.frames.rows.joins import distinct_names
-from recframe.frames.rows.positions import by_item
+from recframe.frames.rows.joins import by_item, distinct_names
 from recframe.side_info.features import ANY, CATEGORIES, NUMBERS
 from recframe.side_info.sources import COUNT, VALUE, Fact, Sides, counted_items, fact
 

@@ -13,10 +13,9 @@ from typing import Literal
 import polars as pl
 
 from recframe.errors import ColumnError, dtype_shown, fails_if, fails_whole_if
-from recframe.frames.collecting import Ask
 from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Frames
-from recframe.frames.kinds.kind import Taken, at_hand
+from recframe.frames.kinds.kind import Ask, Taken, at_hand
 from recframe.frames.rows.joins import AS_EVER
 
 Shape = Literal["category", "categories", "vector", "number"]

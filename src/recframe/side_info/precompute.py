@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.frames.collecting import Ask
+from recframe.frames.kinds.kind import Ask
 from recframe.frames.rows.integer_keys import fits_31_bits, sorted_as_numbers
 from recframe.frames.rows.profiling import distinct_ids, marked_sorted, merged
 from recframe.ranking.judged_frame import PAIR

@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Frames
+from recframe.frames.kinds.kind import Ask, stream
 from recframe.frames.options import Ties
 from recframe.frames.rows.integer_ids import lookup
 from recframe.frames.rows.integer_keys import fits_31_bits, sorted_as_numbers
-from recframe.frames.rows.joins import AS_EVER, at_best_rank, distinct_names
-from recframe.frames.rows.positions import by_item, with_places
+from recframe.frames.rows.joins import AS_EVER, at_best_rank, by_item, distinct_names, with_places
 from recframe.frames.rows.profiling import are_in_order, marked_sorted, merged
 from recframe.ranking.judged_frame import PAIR, is_rank
 from recframe.ranking.scores import scored

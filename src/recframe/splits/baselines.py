@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from recframe.errors import RecframeError
-from recframe.frames.rows.joins import AS_EVER, joined
-from recframe.frames.rows.positions import by_item, with_places
+from recframe.frames.rows.joins import AS_EVER, by_item, joined, with_places
 from recframe.splits.hashing import hashed
 from recframe.splits.labels import Fold
 from recframe.splits.log import FOLD, PAIR

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from recframe.errors import ColumnError, dtype_shown, fails_if
-from recframe.frames.collecting import ask
+from recframe.frames.kinds.kind import ask
 
 KEYS = 1 << 64
 """The number of keys that there are."""

@@ -11,9 +11,8 @@ import polars as pl
 
 from recframe.audit.split_rows import KNOWN
 from recframe.errors import ColumnError, fails_if
-from recframe.frames.collecting import ask
-from recframe.frames.rows.joins import joined
-from recframe.frames.rows.positions import by_item
+from recframe.frames.kinds.kind import ask
+from recframe.frames.rows.joins import by_item, joined
 from recframe.splits.log import FOLD, PAIR, ROW, Log
 from recframe.splits.rules import IS_WHOLE, Part, Rule, is_in, label
 

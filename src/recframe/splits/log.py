@@ -9,12 +9,11 @@ from typing import Any
 import polars as pl
 
 from recframe.errors import ColumnError, RecframeError
-from recframe.frames.collecting import ask, check_threads, stream
 from recframe.frames.hints import NAMED, bind
-from recframe.frames.kinds.kind import Kind
+from recframe.frames.kinds.kind import Kind, ask, check_threads, stream
 from recframe.frames.options import Context
 from recframe.frames.roles import Side, check_dtypes, check_time, has_relevance, listed
-from recframe.frames.rows.joins import joined
+from recframe.frames.rows.joins import IS_POLARS_1, joined
 
 FOLD, PART = "fold", "part"
 PAIR = ["user", "item"]
@@ -51,8 +50,13 @@ class Log:
         return self.kind.is_lazy
 
     def held(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows that are made once: at once of a log in memory, else once in each plan that runs."""
-        return rows.cache() if self.is_lazy else ask([rows])[0].lazy()
+        """Return rows that are made once: at once of a log in memory, else once in each plan that runs.
+
+        NOTE: Polars 1 panics where one cache reads another, so there the plan makes them anew.
+        """
+        if self.is_lazy:
+            return rows if IS_POLARS_1 else rows.cache()
+        return ask([rows])[0].lazy()
 
     def require_time(self, call: str) -> pl.DataType:
         """Return the dtype of the times, or say that the split needs them."""

@@ -209,7 +209,7 @@ def placed(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
         order, *lower = (column.to_physical() for column in columns)
         for column in lower:
             order = order.cast(pl.Int128) * pl.lit(KEYS, dtype=pl.Int128) + column.cast(pl.Int128)
-    user = pl.when(IS_WHOLE).then("user")
+    user: pl.Expr = pl.when(IS_WHOLE).then("user")
     if schema["user"] == pl.String:
         user = user.cast(pl.Categorical).to_physical()  # a number is grouped faster
     rows = rows.with_columns(user.alias(_USER), order.alias(_ORDER))

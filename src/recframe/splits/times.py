@@ -113,9 +113,10 @@ def point_of(name: str, value: Any, dtype: pl.DataType) -> pl.Expr:
         raise RecframeError(wrong + msg)
     if not isinstance(dtype, pl.Datetime):
         return pl.lit(at.date())
-    written = "UTC" if at.tzinfo else None
-    point = pl.lit(at, dtype=pl.Datetime(dtype.time_unit, written))
-    return point.dt.convert_time_zone(zone) if written else in_zone(point, zone)
+    point = pl.lit(at, dtype=pl.Datetime(dtype.time_unit, "UTC" if at.tzinfo else None))
+    if zone is None or at.tzinfo is None:
+        return in_zone(point, zone)
+    return point.dt.convert_time_zone(zone)
 
 
 def _moment(value: Any) -> datetime | None:

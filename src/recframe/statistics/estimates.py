@@ -5,92 +5,56 @@ NaN stands for null: what one user has, or what has no error, has no interval an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from recframe.evaluation.required_columns import is_of_segment, is_share
-from recframe.evaluation.trainings import PARTS as OF_TRAININGS
+from recframe.evaluation.required_columns import is_of_segment, is_share, needs_of
+from recframe.evaluation.trainings import N_TRAININGS, SPREAD_OF_TRAININGS
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Flags, Given, Numbers, np, numbers, ratio, special
 from recframe.statistics.groups import FEWEST, N_GROUPS, reason_without
 from recframe.statistics.stored_results import FEW
-from recframe.statistics.sums import BASELINE, ENDS, PLACE, ROUNDING, USERS
+from recframe.statistics.sums import BASELINE, PLACE, ROUNDING, USERS
 
 FEW_CLUSTERS = f"clusters count as fewer than {FEW} of one size, so the interval is rough"
 NO_SPREAD = 1e-13
 """Share of the squares below which a sum of squares about the mean is rounding."""
-OF_METRIC: dict[str, Callable[[Metric[...]], bool]] = {
-    "share": is_share,
-    "of_each": lambda metric: not is_of_segment(metric),
-    "higher": lambda metric: metric.direction != "lower",
-    "directed": lambda metric: metric.direction != "",
-}
-"""Flags of a row by its metric: whether it is a share, has users' values, is better where higher, and has a better end."""
+
+
+def facts_of(metric: Metric[...]) -> dict[str, Any]:
+    """Return what rows of a metric are judged by."""
+    low, high = metric.range
+    return {
+        "name": str(metric),
+        "over_lists": needs_of(metric).over == "lists",
+        # whether it has values of users, which may be shares
+        "of_each": not is_of_segment(metric),
+        "share": is_share(metric),
+        "higher": metric.direction != "lower",
+        "directed": metric.direction != "",
+        "lowest": low,
+        "highest": high,
+        "reason": reason_without(metric) or "",
+    }
 
 
 class Sums:
-    """Rows of sums of a result; their columns are arrays: numbers, NaN for null, and flags."""
+    """Rows of sums whose columns, and facts of whose metrics, are arrays; NaN is null."""
 
-    def __init__(self, rows: pl.DataFrame, **arrays: Any) -> None:
-        vars(self).update(arrays, rows=rows)
+    def __init__(self, rows: pl.DataFrame, metrics: Sequence[Metric[...]]) -> None:
+        self.rows, self.facts = rows, [facts_of(one) for one in metrics]
 
     def __getattr__(self, name: str) -> Any:
-        rows = vars(self)["rows"]
-        if name in OF_METRIC:
-            found = self.of_metrics(OF_METRIC[name], bool)
-        elif rows.schema[name] == pl.Boolean:
-            found = rows[name].fill_null(value=False).to_numpy()
+        if name in self.facts[0]:
+            each = np.array([facts[name] for facts in self.facts])
+            found = each[self.rows[PLACE].to_numpy()]
         else:
-            found = as_numbers(rows[name])
+            column = self.rows[name]
+            found = column.to_numpy() if column.dtype == pl.Boolean else as_numbers(column)
         vars(self)[name] = found
         return found
-
-    def having(self, **arrays: Numbers) -> Sums:
-        """Return the same rows with other arrays."""
-        return Sums(**{**vars(self), **arrays})
-
-    def less(self, factor: Given) -> Sums:
-        """Return the sums of b - factor · a in place of those of b - a."""
-        share, a, aa = 1.0 - numbers(factor), self.a, self.aa
-        return self.having(
-            d=self.d + share * a,
-            dd=self.dd + 2.0 * share * self.ad + share**2 * aa,
-            ad=self.ad + share * aa,
-            dn=self.dn + share * self.an,
-        )
-
-    def with_ends(self, low: Numbers, high: Numbers) -> Sums:
-        """Return the sums with two more users, or clusters of the mean size, whose values are `low` and `high`.
-
-        So a value that few users have is not taken for certain. None is added where an end is NaN.
-        Source: Agresti and Min 2005.
-        """
-        known = ~np.isnan(low + high) & (self.units > 1)
-        size, more = np.where(known, ratio(self.n, self.units), 0.0), 2.0 * known
-        low, high = size * np.nan_to_num(low), size * np.nan_to_num(high)
-        return self.having(
-            n=self.n + more * size,
-            d=self.d + low + high,
-            dd=self.dd + low**2 + high**2,
-            dn=self.dn + size * (low + high),
-            nn=self.nn + more * size**2,
-            units=self.units + more,
-            effective=self.effective + more,
-        )
-
-    @property
-    def moments(self) -> Sums:
-        """The sums; a set metric that hangs on too few groups of users, or changes alike without each, has no units."""
-        is_set, units, differ = ~self.of_each, self.units, self.differ
-        if not is_set.any():
-            return self
-        flat = self.dd <= (ROUNDING * np.maximum(np.abs(self.d), np.abs(self.a))) ** 2
-        few = is_set & ((units < FEWEST) | (differ < FEWEST) | flat)
-        # two models with one value are the same without any group
-        few &= (differ > 0) | (self.d != 0) | (self.a == 0) | ~(units >= FEWEST)
-        return self.having(units=np.where(few, np.nan, units))
 
     @property
     def n_users(self) -> Numbers:
@@ -106,18 +70,17 @@ class Sums:
         exact = np.where(rest <= NO_SPREAD * squares, 0.0, rest)
         return ratio(exact, np.where(n > 1, n - 1.0, np.nan))
 
-    def ends(self, factor: Given) -> tuple[Numbers, Numbers]:
-        """Return the least and the most that a user's b - factor · a can be; where a metric has no end, by users' values."""
-        ends = self.of_metrics(lambda metric: metric.range, float).reshape(-1, 2).T
-        if {*ENDS} <= {*self.rows.columns}:
-            ends = np.fmax(ends[0], self.least), np.fmin(ends[1], self.most)
-        least, most = np.where(self.of_each & np.isfinite(ends), ends, np.nan)
-        return least - factor * most, most - factor * least
-
-    def of_metrics(self, say: Callable[[Metric[...]], Any], dtype: type) -> Any:
-        """Return what a function says of each row's metric."""
-        each = {place: say(metric) for place, metric in self.metrics.items()}
-        return np.array([each[place] for place in self.rows[PLACE]], dtype=dtype)
+    @property
+    def known_units(self) -> Numbers:
+        """The units; none of a set metric that hangs on too few groups of users, or changes alike without each."""
+        units: Numbers = self.units
+        if self.of_each.all():
+            return units
+        flat = self.dd <= (ROUNDING * np.maximum(np.abs(self.d), np.abs(self.a))) ** 2
+        few = (units < FEWEST) | (self.differ < FEWEST) | flat
+        # two models with one value are the same without any group
+        few &= (self.differ > 0) | (self.d != 0) | (self.a == 0) | ~(units >= FEWEST)
+        return np.where(few & ~self.of_each, np.nan, units)
 
     @property
     def few_clusters(self) -> Flags:
@@ -135,9 +98,9 @@ class Sums:
         }
         if not is_set.any():
             return found
-        reason = self.of_metrics(lambda metric: reason_without(metric) or "", str)
-        found |= {f"{one}, so no interval": reason == one for one in {*reason.tolist()} - {""}}
-        without = is_set & np.isnan(self.moments.units)
+        for reason in {*self.reason.tolist()} - {""}:
+            found[f"{reason}, so no interval"] = self.reason == reason
+        without = is_set & np.isnan(self.known_units)
         few = f"fewer than {FEWEST} of {N_GROUPS} groups of users change it, so no interval"
         return found | {
             f"fewer than {FEWEST} groups of users, so no interval": is_set
@@ -157,56 +120,69 @@ class Estimate(NamedTuple):
     differ: Numbers
 
 
-def of_users(
-    sums: Sums, factor: Given = 1.0, ends: tuple[Numbers, Numbers] | None = None
-) -> Estimate:
+def of_units(of: Sums, factor: Given = 1.0, *, with_ends: bool = False) -> Estimate:
     """Return the mean of b - factor · a over users, with the error of its units.
 
-    With `ends` two more users have these values. Source: Bell and McCaffrey 2002 (clusters).
+    `with_ends` adds two users, or clusters of the mean size, with the least and the most that can be, so that a value that few
+    users have is not taken for certain; a metric without two ends has no error then, unless many users differ.
+    Source: Bell and McCaffrey 2002 (clusters); Agresti and Min 2005 (ends).
     """
-    of = sums.less(factor)
-    of = of if ends is None else of.with_ends(*ends)
-    value = ratio(of.d, np.where(of.n > 0, of.n, np.nan))
-    rest = of.dd - 2.0 * value * of.dn + value**2 * of.nn
+    share, n, units, effective = 1.0 - numbers(factor), of.n, of.known_units, of.effective
+    d, dn, nn = of.d + share * of.a, of.dn + share * of.an, of.nn
+    dd = of.dd + 2.0 * share * of.ad + share**2 * of.aa
+    if with_ends:
+        known = np.isfinite(of.lowest) & np.isfinite(of.highest)
+        size = np.where(of.of_each & known & (units > 1), ratio(n, units), 0.0)
+        least, most = np.where(known, (of.lowest, of.highest), 0.0)
+        low, high, more = (
+            size * (least - factor * most),
+            size * (most - factor * least),
+            2.0 * (size > 0),
+        )
+        n, units, effective = n + more * size, units + more, effective + more
+        d, dn, nn = d + low + high, dn + size * (low + high), nn + more * size**2
+        dd = dd + low**2 + high**2
+        units = np.where(of.of_each & ~known & (of.differ < FEW), np.nan, units)
+    value = ratio(d, np.where(n > 0, n, np.nan))
+    rest = dd - 2.0 * value * dn + value**2 * nn
     # what rounding leaves of values that are the same for all is 0, and no -0, by which infinities change sign
-    rest = np.where(rest <= NO_SPREAD * of.dd, 0.0, rest)
-    enough = (of.units > 1) & (of.effective >= 2.0)  # noqa: PLR2004  a spread wants two
-    units = np.where(enough, of.units, np.nan)
-    squared = ratio(units * rest, (units - 1.0) * of.n**2)
-    freedom = np.where(enough, of.effective - 1.0, np.nan)
-    return Estimate(value, np.sqrt(squared), freedom, of.n, of.differ)
+    rest = np.where(rest <= NO_SPREAD * dd, 0.0, rest)
+    enough = (units > 1) & (effective >= 2.0)  # noqa: PLR2004  a spread wants two
+    units = np.where(enough, units, np.nan)
+    squared = ratio(units * rest, (units - 1.0) * n**2)
+    return Estimate(
+        value, np.sqrt(squared), np.where(enough, effective - 1.0, np.nan), n, of.differ
+    )
 
 
-def of_mean(
-    sums: Sums, factor: Given = 1.0, ends: tuple[Numbers, Numbers] | None = None
-) -> Estimate:
+def of_mean(of: Sums, factor: Given = 1.0, *, with_ends: bool = False) -> Estimate:
     """Return the mean of b - factor · a over users, with the error of trainings too where these are a second sample.
 
     A fixed model has no training, and no variance of them. Source: Satterthwaite 1946.
     """
-    e, there = of_users(sums, factor, ends), sums.rows.columns
-    parts = []
-    for side, times in {"": numbers(1.0), f"{BASELINE} ": numbers(factor)}.items():
-        names = [f"{side}{part}" for part in OF_TRAININGS]
-        if {*names} <= {*there}:
-            n, variance = (getattr(sums, name) for name in names)
-            parts.append((times**2 * np.nan_to_num(ratio(variance, n)), n - 1.0))
-    return _with_errors(e, parts) if parts else e
+    e, parts = of_units(of, factor, with_ends=with_ends), []
+    for side, times in (("", 1.0), (f"{BASELINE} ", numbers(factor))):
+        if f"{side}{N_TRAININGS}" in of.rows.columns:
+            n = getattr(of, f"{side}{N_TRAININGS}")
+            variance = ratio(getattr(of, f"{side}{SPREAD_OF_TRAININGS}"), n)
+            parts.append((times**2 * np.nan_to_num(variance), n - 1.0))
+    return with_errors(e, parts) if parts else e
 
 
 def apart(one: Estimate, other: Estimate) -> Estimate:
     """Return the difference of two means of different users. Source: Welch 1947."""
     n = np.minimum(one.n, other.n)
     e = one._replace(value=one.value - other.value, n=n, differ=np.full(n.shape, np.inf))
-    return _with_errors(e, [(other.error**2, other.freedom)])
+    return with_errors(e, [(other.error**2, other.freedom)])
 
 
-def _with_errors(e: Estimate, others: list[tuple[Numbers, Numbers]]) -> Estimate:
+def with_errors(e: Estimate, others: Sequence[tuple[Numbers, Numbers]]) -> Estimate:
     """Return an estimate with other squared errors added to its own, and degrees of freedom of their sum."""
-    parts = [(e.error**2, e.freedom), *others]
-    whole = numbers(sum(error for error, _ in parts))
-    terms = (np.where(error > 0, ratio(error**2, freedom), 0.0) for error, freedom in parts)
-    freedom = np.where(whole > 0, ratio(whole**2, numbers(sum(terms))), e.freedom)
+    whole = terms = np.zeros_like(e.error)
+    for squared, freedom in ((e.error**2, e.freedom), *others):
+        whole = whole + squared
+        terms = terms + np.where(squared > 0, ratio(squared**2, freedom), 0.0)
+    freedom = np.where(whole > 0, ratio(whole**2, terms), e.freedom)
     known = np.where(np.isnan(e.error), np.nan, freedom)
     return e._replace(error=np.sqrt(whole), freedom=known)
 
@@ -255,13 +231,19 @@ def users_of_share(e: Estimate) -> Numbers:
     return np.where(e.error > 0, ratio(spread, e.error**2), e.n)
 
 
-def wilson(e: Estimate, level: float) -> tuple[Numbers, Numbers]:
-    """Return intervals of shares, on their effective number of users, with t's quantile. Source: Wilson 1927."""
+def interval(e: Estimate, of: Sums, level: float) -> tuple[Numbers, Numbers]:
+    """Return the intervals of values within the metrics' ranges: Wilson's for shares, else t's.
+
+    Wilson's is on the effective number of users, with t's quantile. Source: Wilson 1927.
+    """
+    t = t_quantile(level, e.freedom)
+    of_n = ratio(t**2, users_of_share(e))
     spread = np.maximum(e.value * (1.0 - e.value), 0.0)
-    of_n = ratio(t_quantile(level, e.freedom) ** 2, users_of_share(e))
-    middle = ratio(e.value + of_n / 2.0, 1.0 + of_n)
-    half = ratio(np.sqrt(of_n * (spread + of_n / 4.0)), 1.0 + of_n)
-    return middle - half, middle + half
+    root = ratio(np.sqrt(of_n * (spread + of_n / 4.0)), 1.0 + of_n)
+    middle = np.where(of.share, ratio(e.value + of_n / 2.0, 1.0 + of_n), e.value)
+    half = np.where(of.share, root, t * e.error)
+    low, high = np.clip([middle - half, middle + half], of.lowest, of.highest)
+    return low, high
 
 
 def adjusted(p_values: Given, *, method: str) -> Numbers:
@@ -270,7 +252,7 @@ def adjusted(p_values: Given, *, method: str) -> Numbers:
     Of m tests, the one of the j-th smallest p: Holm the largest of (m - i + 1) p_(i) over i <= j; Benjamini-Hochberg the
     smallest of m p_(i) / i over i >= j; none above 1.
     """
-    p_values = np.asarray(p_values, dtype=np.float64)
+    p_values = numbers(p_values)
     found = np.full(len(p_values), np.nan)
     size = np.count_nonzero(~np.isnan(p_values))
     # NaN comes last
@@ -298,20 +280,18 @@ def p_two_sided(t: Given, freedom: Given) -> Numbers:
 
 def p_below(t: Given, freedom: Given) -> Numbers:
     """Return P(T <= t) of Student's t; NaN without freedom."""
-    freedom = numbers(freedom)
-    # SciPy has the normal distribution for infinite freedom
-    return numbers(special.stdtr(np.where(freedom > 0, freedom, np.nan), numbers(t)))
+    # SciPy has the normal distribution for infinite freedom, and NaN for none
+    return numbers(special.stdtr(freedom, t))
 
 
 def least_p(differ: Given) -> Numbers:
     """Return the smallest two-sided p value possible with so many users, or clusters, that differ: 2^(1 - m)."""
-    return np.minimum(2.0 ** (1.0 - np.asarray(differ, dtype=np.float64)), 1.0)
+    return np.minimum(2.0 ** (1.0 - numbers(differ)), 1.0)
 
 
 def t_quantile(level: Given, freedom: Given) -> Numbers:
     """Return the t that |T| stays below with the probability `level`; NaN without freedom."""
-    freedom, below = numbers(freedom), 0.5 + numbers(level) / 2.0
-    return numbers(special.stdtrit(np.where(freedom > 0, freedom, np.nan), below))
+    return numbers(special.stdtrit(freedom, 0.5 + numbers(level) / 2.0))
 
 
 def as_numbers(column: pl.Series) -> Numbers:
@@ -320,17 +300,21 @@ def as_numbers(column: pl.Series) -> Numbers:
 
 
 def as_columns(found: Mapping[str, Any], dtypes: Mapping[str, Any]) -> pl.DataFrame:
-    """Return arrays as columns, those that have a dtype; NaN and empty words are null."""
-    known = {name: values for name, values in found.items() if name in dtypes}
-    rows = pl.DataFrame(known, nan_to_null=True)
-    words = pl.col(pl.String)
-    return rows.with_columns(pl.when(words != "").then(words)).cast(
-        {name: dtypes[name] for name in known}
+    """Return arrays as columns, those that have a dtype; NaN is null."""
+    return pl.DataFrame(
+        [
+            pl.Series(name, found[name], nan_to_null=True).cast(dtype)
+            for name, dtype in dtypes.items()
+            if name in found
+        ]
     )
 
 
-def words(lacks: Mapping[str, Flags], notes: Mapping[str, Flags]) -> Any:
-    """Return the first word on what a row lacks, or else all of its notes joined; an empty text where there is none."""
-    texts = [np.where(holds, note, "").tolist() for note, holds in notes.items()]
-    joined = ["; ".join(filter(None, row)) for row in zip(*texts, strict=True)]
-    return np.select([*lacks.values()], [*lacks], np.array(joined, dtype=str) if notes else "")
+def words(lacks: Mapping[str, Flags], notes: Mapping[str, Flags]) -> list[str | None]:
+    """Return the first word on what a row lacks, or else all of its notes joined; None where there is none."""
+    text = np.full(np.shape(next(iter(lacks.values()))), "", dtype=object)
+    for note, holds in notes.items():
+        text[holds] += f"; {note}"
+    for lack, holds in [*lacks.items()][::-1]:
+        text[holds] = f"; {lack}"
+    return [one[2:] or None for one in text]

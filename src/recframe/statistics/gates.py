@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import polars as pl
 
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Flags, Labels, Numbers, np, ratio
-from recframe.statistics.comparison import are_selected, interval, notes_of, of_unpaired
+from recframe.statistics.comparison import are_selected, notes_of, of_unpaired
 from recframe.statistics.estimates import (
     Estimate,
     Sums,
     adjusted,
     as_columns,
+    interval,
     least_p,
     of_mean,
     p_below,
@@ -23,7 +24,6 @@ from recframe.statistics.estimates import (
     users_of_share,
     words,
 )
-from recframe.statistics.groups import reason_without
 from recframe.statistics.requirements import COLUMNS, FAILS, GONE, HOLDS, MISSING, OPEN
 from recframe.statistics.stored_results import FEW
 from recframe.statistics.sums import BASELINE, PLACE, ROUNDING
@@ -36,9 +36,8 @@ class Distance(NamedTuple):
 
     bound: Numbers
     value: Numbers
-    below: Numbers
-    """The part of the interval below the distance."""
-    above: Numbers
+    low: Numbers
+    high: Numbers
     mean: Estimate
     worst: Numbers
     """The end of the interval on the wrong side, as a number that is negative there."""
@@ -50,7 +49,7 @@ def states(
     rows: pl.DataFrame,
     keys: Sequence[str],
     asked: pl.DataFrame,
-    metrics: Mapping[int, Metric[...]],
+    metrics: Sequence[Metric[...]],
     *,
     level: float,
     min_users: int,
@@ -67,36 +66,36 @@ def states(
     gone = pl.coalesce(GONE, pl.when(pl.col("n").is_null()).then(pl.lit(NO_ROW)))
     rows = rows.with_columns(gone.alias(GONE), paired=pl.col(BASELINE).is_not_null())
     rows = rows.sort([*keys, PLACE], nulls_last=True)
-    of = Sums(rows, metrics=metrics)
-    d, n, alpha = _distance(of, level), of.n_users, 1.0 - level
+    of = Sums(rows, metrics)
+    d, n = _distance(of, level), of.n_users
     few, p_value = (n > 0) & (n < min_users), _p_value(of, d, level)
     p_adjusted = adjusted(np.where(few, np.nan, p_value), method="holm")
+    state, notes = _judged(of, d, few, p_adjusted <= 1.0 - level)
     tests = np.count_nonzero(~np.isnan(p_adjusted))
-    state, notes = _judged(of, d, few, p_adjusted <= alpha)
-    alone = (state == OPEN) & (p_value <= alpha)
+    alone = (state == OPEN) & (p_value <= 1.0 - level)
     notes = {
         f"fewer than {min_users} users, so not judged": few,
         f"significant alone, not after correcting for {tests} tests": alone,
         **notes,
     }
-    of_value = of_mean(of.moments, 0.0)
+    of_value = of_mean(of, 0.0)
     lacks = {"the earlier result has no such row": of.earlier & np.isnan(of.other)}
-    both = words(lacks, notes), notes_of(of, of_value, paired=of.paired)
-    each = zip(rows[GONE], *both, strict=True)
+    each = zip(words(lacks, notes), notes_of(of, of_value, paired=of.paired), strict=True)
     found = {
         "state": state,
         "value": of_value.value,
         "bound": d.bound,
         "difference": d.value,
-        "difference_low": d.value - d.below,
-        "difference_high": d.value + d.above,
+        "difference_low": d.low,
+        "difference_high": d.high,
         # on the right side there is nothing to test
         "p_adjusted": np.where(of.sign * d.value < 0, p_adjusted, np.nan),
         "n_users": np.nan_to_num(n),
-        # why it is missing, or else on the test and on the value's interval
-        "note": [gone or "; ".join(filter(None, told)) for gone, *told in each],
+        # on the test, and on the value's interval
+        "note": ["; ".join(filter(None, told)) or None for told in each],
     }
-    return rows.select(*keys, "metric", "requirement").hstack(as_columns(found, COLUMNS))
+    columns = as_columns(found, COLUMNS).with_columns(note=pl.coalesce(rows[GONE], "note"))
+    return rows.select(*keys, "metric", "requirement").hstack(columns)
 
 
 def _distance(of: Sums, level: float) -> Distance:
@@ -106,22 +105,22 @@ def _distance(of: Sums, level: float) -> Distance:
     """
     sign, share, other = of.sign, of.bound, of.other
     factor = np.where(of.paired, share, 0.0)
-    e = of_mean(of.moments, factor)
-    half, (low, high) = t_quantile(level, e.freedom) * e.error, interval(e, of, level)
+    e, more = of_mean(of, factor), of_mean(of, factor, with_ends=True)
+    half, of_more = (t_quantile(level, one.freedom) * one.error for one in (e, more))
+    low, high = interval(e, of, level)
     bound = share * np.select([of.paired, of.earlier], [ratio(of.a, of.n), other], 1.0)
     beyond = np.where(of.paired, 0.0, bound)
-    then = of.other_high - other, other - of.other_low
-    above_then, below_then = np.where(of.earlier, share * np.array(then), 0.0)
+    then = np.array([of.other_high - other, other - of.other_low])
+    above_then, below_then = np.where(of.earlier, share * then, 0.0)
     below = np.hypot(np.where(of.paired, half, e.value - low), above_then)
     above = np.hypot(np.where(of.paired, half, high - e.value), below_then)
     # of sums, or of a value that was stored with few decimals
     rounding = np.fmax(ROUNDING * np.maximum(1.0, np.abs(bound)), 0.5 * of.unit * share)
     value = np.where(np.abs(e.value - beyond) <= rounding, 0.0, e.value - beyond)
-    more = of_mean(of.moments, factor, of.ends(factor))
-    half = t_quantile(level, more.freedom) * more.error
-    worst = sign * value - np.where(sign > 0, below, above)
-    wider = np.hypot(half, np.where(sign > 0, above_then, below_then))
-    return Distance(bound, value, below, above, e, worst, sign * (more.value - beyond) - wider)
+    worst = np.where(sign > 0, value - below, -value - above)
+    wider = np.hypot(of_more, np.where(sign > 0, above_then, below_then))
+    worst_of_more = sign * (more.value - beyond) - wider
+    return Distance(bound, value, value - below, value + above, e, worst, worst_of_more)
 
 
 def _p_value(of: Sums, d: Distance, level: float) -> Numbers:
@@ -131,14 +130,15 @@ def _p_value(of: Sums, d: Distance, level: float) -> Numbers:
     m the units that may be on the wrong side: where equal values meet the bound, as those of a model that may lose 1 %, those
     that differ.
     """
-    e, units = d.mean, of.moments
+    e = d.mean
     freedom = np.fmin(e.freedom, np.where(of.earlier, of.other_n - 1.0, np.nan))
-    of_ends = ratio(np.where(d.value < 0, d.above, d.below), t_quantile(level, freedom))
+    to_bound = np.where(d.value < 0, d.high - d.value, d.value - d.low)
+    of_ends = ratio(to_bound, t_quantile(level, freedom))
     of_share = np.sqrt(np.maximum(ratio(d.bound * (1.0 - d.bound), users_of_share(e)), 0.0))
     error = np.select([of.earlier, of.share & ~of.paired], [of_ends, of_share], e.error)
     meet = of.paired & (of.sign * (1.0 - of.bound) >= 0)
     p_value = 2.0 * p_below(of.sign * t_statistic(d.value, error), freedom)
-    least = least_p(np.where(meet, units.differ, units.effective))
+    least = least_p(np.where(meet, of.differ, of.effective))
     return np.maximum(np.minimum(p_value, 1.0), least)
 
 
@@ -146,14 +146,12 @@ def _judged(of: Sums, d: Distance, few: Flags, shown: Flags) -> tuple[Labels, di
     """Return the state of each row, and notes on it; `shown` says whether the p value for all rows is small."""
     n, each, unpaired = of.n_users, of.of_each, np.where(of.paired, of.unpaired, 0.0)
     selected = each & are_selected(n, unpaired)
-    without = of.of_metrics(lambda metric: reason_without(metric) is not None, bool)
-    by_value = without & ~np.isnan(d.value)
+    by_value = (of.reason != "") & ~np.isnan(d.value)
     # all users have one value, and no end of the metric says what others could have
-    has_ends = of.of_metrics(lambda metric: np.isfinite(metric.range).all(), bool)
-    constant = ~has_ends & (d.mean.error == 0) & each
-    known, alone = ~constant | (n >= FEW), d.worst >= 0
-    sure = known & (~each | constant | (d.worst_of_more >= 0))
-    fails = (of.sign * d.value < 0) & (by_value | (known & shown))
+    has_ends = np.isfinite(of.lowest) & np.isfinite(of.highest)
+    hidden = ~has_ends & (d.mean.error == 0) & each & (n < FEW)
+    fails = (of.sign * d.value < 0) & (by_value | (~hidden & shown))
+    alone, sure = d.worst >= 0, ~each | (d.worst_of_more >= 0)
     cases = [of.rows[GONE].is_not_null(), few | selected, fails, by_value | (alone & sure)]
     state = np.select(cases, [MISSING, OPEN, FAILS, HOLDS], OPEN)
     is_open = state == OPEN

@@ -11,8 +11,7 @@ import polars as pl
 from recframe.evaluation import evaluation
 from recframe.evaluation.metrics_of_lists import N_PLACES, NUMBER, SIGN
 from recframe.evaluation.plan import Run
-from recframe.evaluation.required_columns import needs_of
-from recframe.evaluation.segments import SUPPORT, keys_of, numbered, support_of
+from recframe.evaluation.required_columns import SUPPORT, keys_of, needs_of, numbered, support_of
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import GROUP, Frames
 from recframe.frames.options import FOLD
@@ -63,11 +62,11 @@ def of_groups(sample: Sample) -> pl.LazyFrame:
     # over folds each user counts once, in their group
     counts = [USERS] * (whole.folds is not None and FOLD not in keys)
     found = []
-    for is_known in (True, False):
-        some = sample.of(lambda metric, known=is_known: (reason_without(metric) is None) is known)
+    by_sums, by_lists = sample.of(lambda one: not reason_without(one)), sample.of(reason_without)
+    for some in (by_sums, by_lists):
         if not some.places:
             continue
-        if is_known:
+        if some is by_sums:
             levels = {level for one in some.places.values() for level in needs_of(one).levels}
             left = partial(_left_out, run, changes=Level.EVERYWHERE not in levels)
             run_of_each = replace(run, adds=left)

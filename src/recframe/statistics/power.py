@@ -5,7 +5,7 @@ Exact for the paired t test, by the noncentral t distribution.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -29,10 +29,10 @@ class Power:
     level: float
 
 
-def powered(rows: pl.DataFrame, metrics: Mapping[int, Metric[...]], how: Power) -> pl.DataFrame:
+def powered(rows: pl.DataFrame, metrics: Sequence[Metric[...]], how: Power) -> pl.DataFrame:
     """Return the power analysis of differences between models, of each row of sums of pairs."""
-    of = Sums(rows, metrics=metrics)
-    e, n = of_mean(of.moments), of.n_users
+    of = Sums(rows, metrics)
+    e, n = of_mean(of), of.n_users
     # that of as many independent users
     std, value = e.error * np.sqrt(n), ratio(of.a, of.n)
     detectable = detectable_difference(n, np.where(std > 0, std, np.nan), level=how.level)
@@ -46,7 +46,7 @@ def powered(rows: pl.DataFrame, metrics: Mapping[int, Metric[...]], how: Power) 
         "the wanted difference needs more users than there are": needed >= MOST,
     }
     found = {
-        "metric": of.of_metrics(str, str),
+        "metric": of.name,
         "users_needed": np.where(needed < MOST, needed, np.nan),
         "wanted": np.full(np.shape(value), how.wanted),
         "detectable": detectable,

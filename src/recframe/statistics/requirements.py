@@ -12,10 +12,9 @@ import polars as pl
 
 from recframe.errors import RecframeError, RequirementError, shown
 from recframe.frames.dtypes import text_of
-from recframe.frames.options import plain_number
-from recframe.metrics.language.definition import Metric
-from recframe.metrics.language.registry import cutoffs_for, each, parse
-from recframe.statistics.options import one_of
+from recframe.frames.options import one_of, plain_number
+from recframe.metrics.language.definition import Metric, cutoffs_for
+from recframe.metrics.language.registry import each, parse
 from recframe.statistics.stored_results import columns_of
 from recframe.statistics.sums import BASELINE, PLACE
 

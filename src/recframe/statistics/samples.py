@@ -9,8 +9,13 @@ import polars as pl
 
 from recframe.evaluation import evaluation, trainings
 from recframe.evaluation.evaluation import of_each_training, values_of_trainings
-from recframe.evaluation.required_columns import is_of_segment
-from recframe.evaluation.segments import TOTAL, keys_of, name_beside, numbered
+from recframe.evaluation.required_columns import (
+    TOTAL,
+    is_of_segment,
+    keys_of,
+    name_beside,
+    numbered,
+)
 from recframe.evaluation.trainings import PARTS as OF_TRAININGS
 from recframe.evaluation.trainings import TRAINING
 from recframe.frames.rows.joins import aggregate, in_long_form, joined

@@ -9,10 +9,10 @@ from typing import Literal
 import polars as pl
 
 from recframe.errors import fails_whole_if, short
-from recframe.evaluation.segments import not_of_users
-from recframe.frames.collecting import run_by_size
+from recframe.evaluation.required_columns import not_of_users
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Frames
+from recframe.frames.kinds.kind import run_by_size
 from recframe.frames.rows.joins import ExactSums, joined
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import np, ratio
@@ -52,7 +52,7 @@ class Segmenting:
 
     names: Mapping[str, str]
     """Own names of the columns, by internal name."""
-    metrics: Mapping[int, Metric[...]]
+    metrics: Sequence[Metric[...]]
     min_users: int
     level: float
     cluster: str | None
@@ -105,8 +105,8 @@ def segments_of(
     texts = [as_text(pl.col(name), found.schema[name]).alias(name) for name in columns]
     # who count once over folds
     users = pl.col(USERS if USERS in counts else "n").cast(pl.Int64).alias(USERS)
-    names = {at: str(one) for at, one in how.metrics.items()}
-    higher = [at for at, one in how.metrics.items() if one.direction != "lower"]
+    names = dict(enumerate(map(str, how.metrics)))
+    higher = [at for at, one in enumerate(how.metrics) if one.direction != "lower"]
     metric = pl.col(PLACE).replace_strict(names, return_dtype=pl.String)
     return found.with_columns(*texts, users, metric=metric, higher=pl.col(PLACE).is_in(higher))
 
@@ -130,7 +130,7 @@ def gaps(
     two have the same value, nothing is known of its error. Source: Welch 1947; Sidak 1967.
     """
     if cells.is_empty() and MODEL not in schema:
-        metrics = [str(one) for one in how.metrics.values()]
+        metrics = [*map(str, how.metrics)]
         none = {"n_segments": 0, "note": "nobody has a value"}
         empty = [none | {BY: how.names[one], "metric": of} for (one,) in crossed for of in metrics]
         return pl.DataFrame(empty, schema=schema)
@@ -157,7 +157,7 @@ def _between(
     groups: pl.DataFrame, ends: Mapping[str, pl.DataFrame], schema: pl.Schema, how: Segmenting
 ) -> pl.DataFrame:
     """Return the gaps between best and worst segments, with their intervals and notes."""
-    best, worst = (of_mean(Sums(rows)) for rows in ends.values())
+    best, worst = (of_mean(Sums(rows, how.metrics)) for rows in ends.values())
     gap, n_large = apart(best, worst), as_numbers(ends["best"][LARGE])
     error = np.where((best.error > 0) & (worst.error > 0), gap.error, np.nan)
     gap = gap._replace(value=np.abs(gap.value), error=error)
@@ -202,12 +202,12 @@ def _of_column(cells: pl.DataFrame, column: str, how: Segmenting) -> pl.DataFram
     return rows.rename({column: SEGMENT}).with_columns(pl.lit(how.names[column]).alias(BY))
 
 
-def _with_unknown(note: str, column: str, unknown: int) -> str:
+def _with_unknown(note: str | None, column: str, unknown: int) -> str | None:
     """Return a note with the number of users whose segment is not known."""
     if not unknown:
         return note
     more = f"{unknown} users are in no segment, as their {short(repr(column))} is null"
-    return "; ".join(filter(None, [note, more]))
+    return f"{note}; {more}" if note else more
 
 
 # Slices
@@ -222,7 +222,7 @@ def slices(
     have a small variance by chance, and would be found lower.
     """
     rows = pl.concat([_crossed(cells, columns, how) for columns in crossed])
-    each = [of_mean(Sums(one)) for one in (rows, _of(rows, REST), _of(rows, ALL))]
+    each = [of_mean(Sums(one, how.metrics)) for one in (rows, _of(rows, REST), _of(rows, ALL))]
     own, rest = (_at_least(one, each[-1]) for one in each[:-1])
     e = apart(own, rest)
     tested = judged(e, level=how.level, correction="sidak")
@@ -235,7 +235,7 @@ def slices(
         "p_value": tested.p_value,
         "p_adjusted": tested.p_adjusted,
         "n_users": rows[USERS],
-        "note": np.where(np.isnan(rest.value), "nobody is outside", ""),
+        "note": words({"nobody is outside": np.isnan(rest.value)}, {}),
         WORST: np.where(rows["higher"], tested.high, -tested.low),
     }
     made = as_columns(found, {name: schema.get(name, pl.Float64) for name in found})
@@ -255,7 +255,8 @@ def _crossed(cells: pl.DataFrame, columns: Sequence[str], how: Segmenting) -> pl
 
 def _of(rows: pl.DataFrame, prefix: str) -> pl.DataFrame:
     """Return the sums under a prefix by their own names."""
-    return rows.select(pl.col(f"^{prefix}.*$").name.map(lambda name: name.removeprefix(prefix)))
+    own = pl.col(f"^{prefix}.*$").name.map(lambda name: name.removeprefix(prefix))
+    return rows.select(PLACE, own)
 
 
 def _at_least(e: Estimate, every: Estimate) -> Estimate:

@@ -39,9 +39,8 @@ COMPARISON = columns_of(
 )
 OF_MARGIN = ("p_not_worse", "p_equivalent")
 """Columns of a comparison with a margin."""
-OF_USERS = columns_of("wins ties losses n_differ n_unpaired")
-"""Numbers of users, which reports have too: better off, equal and worse off than with the baseline, those whose two values
-differ, and those with only one of them."""
+OF_USERS = columns_of("wins ties losses")
+"""Numbers of users, which reports have too: better off, equal and worse off than with the baseline."""
 GAPS = columns_of(
     "metric best worst gap gap_low gap_high best_value worst_value p_value best_n_users worst_n_users "
     "n_segments note"

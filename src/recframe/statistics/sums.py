@@ -78,7 +78,10 @@ class Pairing:
     def check(self, models: pl.LazyFrame) -> pl.LazyFrame:
         """Return a frame of one row that fails when the plan runs, without two models or without the baseline."""
         model = as_text(pl.col(MODEL), self.dtype)
-        known = shown_in_plan(model.drop_nulls().sort().head(MOST_NAMED)).str.join(", ")
+        n, first = model.count().cast(pl.Int64), model.drop_nulls().sort().head(MOST_NAMED)
+        none = pl.when(n == 0).then(pl.lit("no model")).otherwise(pl.lit(""))
+        more = pl.when(n > MOST_NAMED).then(pl.format(" and {} more", n - MOST_NAMED))
+        known = shown_in_plan(first).str.join(", ") + more.otherwise(none)
         lacks = pl.lit(value=False)
         if self.baseline is not None:
             lacks = (model != self.baseline).all() & (pl.len() > 0)
@@ -114,7 +117,7 @@ class Sample:
         left = tuple(one for one in inputs.segments if one.inside not in inputs.units)
         return replace(inputs, segments=left, units=())
 
-    def of(self, holds: Callable[[Metric[...]], bool]) -> Sample:
+    def of(self, holds: Callable[[Metric[...]], object]) -> Sample:
         """Return the sample of those metrics of which a condition holds."""
         conventions = [one for one in self.conventions if holds(one.metric)]
         places = {at: one for at, one in self.places.items() if holds(one)}

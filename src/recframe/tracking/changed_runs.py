@@ -11,8 +11,8 @@ from typing import Any
 import polars as pl
 
 from recframe.errors import ColumnError, DataError
+from recframe.frames import options
 from recframe.frames.kinds.kind import collected
-from recframe.statistics import options
 from recframe.statistics.arrays import np
 from recframe.statistics.estimates import t_quantile
 from recframe.tracking.histories import OF_RUN, OWN, keys_of

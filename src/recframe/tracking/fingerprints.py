@@ -6,8 +6,8 @@ from hashlib import sha256
 
 import polars as pl
 
-from recframe.frames.collecting import stream
 from recframe.frames.inputs import Frames
+from recframe.frames.kinds.kind import stream
 from recframe.frames.rows.joins import beside_one_another
 
 FRAMES = ("lists", "truth", "users", "items", "train", "reference")

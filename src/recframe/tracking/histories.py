@@ -14,12 +14,11 @@ from typing import Any
 
 import polars as pl
 
+from recframe import atomic_write
 from recframe.errors import ColumnError, DataError, RecframeError, shown
-from recframe.frames import atomic_write
-from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, Given
-from recframe.frames.kinds.kind import collected, kind_for
+from recframe.frames.kinds.kind import collected, kind_for, stream
 
 History = str | os.PathLike[str]
 OF_RUN = ("as_of", "name", "fingerprint")

@@ -9,8 +9,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recframe.frames.rows.joins import alike_as_one
-from recframe.frames.rows.positions import best_first
+from recframe.frames.rows.joins import alike_as_one, best_first
 from strategies import examples
 
 BOUNDS = {

@@ -1,33 +1,34 @@
-"""Kinds of frames, with those of Polars, and their lookup."""
+"""Kinds of frames, with those of Polars, their lookup, and runs of plans."""
 
 from __future__ import annotations
 
 import math
 import os
-import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+import re
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from copy import copy
 from functools import cache
 from importlib import import_module
-from pathlib import PurePath
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 import polars as pl
 
-from recframe.errors import RecframeError, kind_of, shown
-from recframe.frames.collecting import (
-    LARGE,
-    Ask,
-    Collect,
-    ask,
-    check_threads,
-    run_by_size,
-    stream,
-)
-from recframe.frames.hints import Either
+from recframe.errors import END, START, DataError, RecframeError, kind_of
+from recframe.frames.hints import OF_COLUMNS, OF_ENGINES, is_loaded, made_a_frame
 from recframe.frames.kinds.engine import AllUsers, Engine
-from recframe.frames.rows.joins import beside_one_another
+from recframe.frames.rows.joins import IS_POLARS_1, beside_one_another
 
+Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
+"""Type of functions that collect precomputed plans together."""
+Collect = Callable[[pl.LazyFrame], pl.DataFrame]
+"""Type of functions that collect a plan."""
+LARGE = 20_000
+_STREAMED = 2_000_000
+# Polars 1 does not know the dtype of some literals without its optimizer.
+_NO_OPTIMIZER = pl.QueryOptFlags() if IS_POLARS_1 else pl.QueryOptFlags.none()
 Taken = pl.LazyFrame | pl.DataFrame
 """Columns under their roles' names; eager if the frame is."""
 Named = Mapping[str, str]
@@ -56,6 +57,8 @@ def chosen(result: Result, columns: Sequence[str] | None) -> Result:
     if columns is None:
         return result
     names = result.collect_schema().names()
+    if names == list(columns):
+        return result
     return result.select([pl.nth(names.index(column)) for column in columns])
 
 
@@ -187,8 +190,10 @@ class Kind:
         """The function that collects precomputed plans, for frames so large that these pay off; None otherwise."""
         return ask if self.size > LARGE and not self.is_lazy else None
 
-    def run(self, plan: pl.LazyFrame) -> pl.DataFrame:
-        """Collect a plan, by the engine that is the fastest for so many rows."""
+    def run(self, plan: Taken) -> pl.DataFrame:
+        """Collect a plan, by the engine that is the fastest for so many rows; a result stays as it is."""
+        if isinstance(plan, pl.DataFrame):
+            return plan
         return stream(plan) if self.is_lazy else run_by_size(plan, self.size)
 
     def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
@@ -202,14 +207,14 @@ class Kind:
 
     def give(
         self,
-        plan: pl.LazyFrame,
+        plan: Taken,
         sources: Sources,
         seen: Seen | None = None,
         columns: Sequence[str] | None = None,
     ) -> Any:
         """Return a plan's result as a frame of this kind, of which only some `columns` are given where they are named."""
         if not self.collects:
-            return chosen(plan, columns)
+            return chosen(plan.lazy(), columns)
         result = self.run(plan)
         if seen is not None:
             seen(result, self.run)
@@ -280,7 +285,10 @@ class EagerPolars(EagerKind):
     def take(self, named: Named, ids: Names = (), numbers: Names = ()) -> pl.DataFrame:
         """Return some columns, with null for NaN."""
         del ids  # they stand as they are
-        columns = [self.frame.get_column(name).alias(inside) for inside, name in named.items()]
+        columns = []
+        for inside, name in named.items():
+            column = self.frame.get_column(name)
+            columns.append(column if name == inside else column.alias(inside))
         return without_nan(pl.DataFrame(columns), numbers)
 
     def in_rows(self, result: pl.DataFrame) -> Rows:
@@ -345,8 +353,6 @@ def with_results_of_polars(kind: Kind) -> Kind:
     return found
 
 
-OF_ENGINES = ("pyspark.sql.DataFrame", "dask.dataframe.DataFrame")
-"""The classes of the frames that engines hold."""
 KINDS = {
     "polars.DataFrame": "frames.kinds.kind.EagerPolars",
     "polars.LazyFrame": "frames.kinds.kind.LazyPolars",
@@ -356,22 +362,6 @@ KINDS = {
     "dask.DataFrame": "engines.dask_frames.DaskFrame",
 }
 """The kinds of the frames of libraries, by their path below recframe."""
-READERS = {
-    ".parquet": "pl.scan_parquet({})",
-    ".csv": "pl.scan_csv({})",
-    ".tsv": "pl.scan_csv({}, separator='\\t')",
-    ".arrow": "pl.scan_ipc({})",
-    ".ipc": "pl.scan_ipc({})",
-    ".feather": "pl.scan_ipc({})",
-    ".jsonl": "pl.scan_ndjson({})",
-    ".ndjson": "pl.scan_ndjson({})",
-    ".json": "pl.read_json({})",
-    ".qrels": "rf.scan_trec_qrels({})",
-    ".run": "rf.scan_trec_run({})",
-}
-"""The calls that read files, by the files' suffixes."""
-OF_COLUMNS = ", with columns of users, items and ranks or scores: pl.DataFrame({...})"
-"""How lists, dictionaries and arrays become recommendations."""
 
 
 class ArrowStream(Protocol):
@@ -388,11 +378,11 @@ def kind_for(frame: Any, title: object = "the frame", of_values: str = OF_COLUMN
     """
     found = kind_of_class(type(frame))  # type: ignore[arg-type]  # a class can be hashed
     if found is None:
-        loaded = "".join(f", a {one}" for one in OF_ENGINES if _is_loaded(one))
+        loaded = "".join(f", a {one}" for one in OF_ENGINES if is_loaded(one))
         taken = (
             f"a polars.DataFrame, a polars.LazyFrame, a pandas.DataFrame{loaded} or an Arrow table"
         )
-        msg = f"{title} is {kind_of(frame)}; give {taken}{_made_a_frame(frame, of_values)}"
+        msg = f"{title} is {kind_of(frame)}; give {taken}{made_a_frame(frame, of_values, is_stream=_is_stream(frame))}"
         raise RecframeError(msg)
     return found(frame)
 
@@ -458,36 +448,123 @@ def kind_of_class(frame_class: type) -> type[Kind] | None:
     return None
 
 
-def _is_loaded(frame_class: str) -> bool:
-    """Whether the library of an engine's frames is loaded, as it is where there is one."""
-    return frame_class.rpartition(".")[0] in sys.modules
+# Runs of plans, by the fastest engine for their size
 
 
-def _made_a_frame(thing: Any, of_values: str) -> str:
-    """Return how something else becomes a frame, where that is known."""
-    library, kind = type(thing).__module__.partition(".")[0], type(thing).__name__
-    if _is_stream(thing):
-        return str(Either(": rf.rec(frame) reads it"))
-    if isinstance(thing, str | os.PathLike):
-        return _read_from(os.fsdecode(thing))
-    known = {
-        "recframe": ", not what recframe makes of it",
-        "pyarrow": ": one column of a table is none",
-        "NamedFrame": str(Either(", and name its columns in the call: rf.rec(frame, user='...')")),
-        "Series": ": series.reset_index()" if library == "pandas" else ": series.to_frame()",
-    }
-    rows = ": spark.createDataFrame(rdd, ['user', 'item', 'rank'])"
-    known |= dict.fromkeys(("RDD", "PipelinedRDD"), rows)
-    known |= dict.fromkeys(("list", "dict", "ndarray"), of_values)
-    if "Group" in kind:
-        return ": the one that was grouped, with the groups as by='...'"
-    return known.get(kind) or known.get(library, "")
+@contextmanager
+def plan_errors() -> Iterator[None]:
+    """Turn the Polars error of a failed check into a DataError with the check's own words."""
+    try:
+        yield
+    except pl.exceptions.PolarsError as error:
+        found = re.search(f"{re.escape(START)}(.*?){re.escape(END)}", str(error), re.DOTALL)
+        if found is None:
+            raise
+        raise DataError(found.group(1)) from None
 
 
-def _read_from(path: str) -> str:
-    """Return how the file of a path is read, by its suffix."""
-    for suffix in reversed(PurePath(path).suffixes):  # that of data.csv.gz is before the last
-        if call := READERS.get(suffix.lower()):
-            return f", not a path: {call.format(shown(path))}"
-    or_table = ", or a table's name: spark.table(name)" if _is_loaded(OF_ENGINES[0]) else ""
-    return f", not a path: pl.scan_parquet(path), pl.scan_csv(path){or_table}"
+def stream(plan: pl.LazyFrame) -> pl.DataFrame:
+    """Collect a plan for frames that are lazy or that have many rows."""
+    check_threads()
+    with plan_errors():
+        return plan.collect(engine="streaming")
+
+
+def stream_all(plans: list[pl.LazyFrame]) -> list[pl.DataFrame]:
+    """Collect plans of large frames together."""
+    check_threads()
+    with plan_errors():
+        return pl.collect_all(plans, engine="streaming")
+
+
+def run_by_size(plan: pl.LazyFrame, size: int) -> pl.DataFrame:
+    """Collect a plan with the engine that suits an eager frame's number of rows.
+
+    NOTE: the streaming engine takes longer to start than a plan of two million rows to run, and the optimizer takes longer
+    than one of a few thousand.
+    """
+    if size > _STREAMED:
+        return stream(plan)
+    if size <= LARGE:
+        return run_as_it_is(plan)
+    with plan_errors():
+        return plan.collect(engine="in-memory")
+
+
+def run_all_by_size(plans: list[pl.LazyFrame], size: int) -> list[pl.DataFrame]:
+    """Collect plans together, by the engine that suits the number of rows."""
+    if len(plans) == 1:
+        return [run_by_size(plans[0], size)]
+    return (stream_all if size > _STREAMED else ask)(plans)
+
+
+def run_as_it_is(plan: pl.LazyFrame) -> pl.DataFrame:
+    """Collect a plan without optimizations, which cost more than they save on small frames."""
+    with plan_errors():
+        return plan.collect(engine="in-memory", optimizations=_NO_OPTIMIZER)
+
+
+def ask(plans: list[pl.LazyFrame]) -> list[pl.DataFrame]:
+    """Collect the precomputed plans of a large eager frame."""
+    with plan_errors():
+        return pl.collect_all(plans, engine="in-memory")
+
+
+# Processes that were forked
+
+_PROCESS = Path("/proc/self")
+_FORKED = 0x40
+"""Process flag PF_FORKNOEXEC of Linux: forked, without a later exec."""
+_MARKS = 6
+"""Index of the flags in `stat`, counted after the program's name."""
+_MOST_SIGNS = 15
+"""Characters of a thread's name that Linux keeps."""
+_PATIENCE = 1.0
+"""Seconds for started threads to take their names."""
+
+
+@cache
+def check_threads() -> None:
+    """Reject a forked process in which queries would deadlock; the check runs once per process.
+
+    NOTE: Polars starts its threads where it is asked how many it has, unless it has started them, or believes to have. It is
+    asked in forked processes alone: elsewhere they are started by a query, and processes that are forked before work.
+    """
+    if _is_forked() and not _has_threads():
+        msg = (
+            "this process was forked from one in which Polars had started its threads; a fork does not copy them, so a "
+            "query would wait for ever: start processes with multiprocessing.get_context('spawn'), workers of a data loader "
+            "with multiprocessing_context='spawn', or fork them before the first query"
+        )
+        raise RecframeError(msg)
+
+
+if hasattr(os, "register_at_fork"):  # which Windows does not have
+    os.register_at_fork(after_in_child=check_threads.cache_clear)
+
+
+def _is_forked() -> bool:
+    """Return whether the process began with a fork, and False where nothing tells, as elsewhere than on Linux."""
+    try:
+        state = (_PROCESS / "stat").read_text(encoding="utf-8", errors="replace")
+        return bool(int(state.rpartition(")")[2].split()[_MARKS]) & _FORKED)
+    except (OSError, ValueError, IndexError):
+        return False
+
+
+def _has_threads() -> bool:
+    """Return whether Polars' threads are in this process."""
+    n_threads = pl.thread_pool_size()
+    first = f"{os.environ.get('POLARS_THREAD_NAME', 'polars')}-0"[:_MOST_SIGNS]
+    end = time.monotonic() + _PATIENCE
+    while True:
+        names = []
+        for thread in (_PROCESS / "task").iterdir():
+            with suppress(OSError):  # it has ended
+                names.append(
+                    (thread / "comm").read_text(encoding="utf-8", errors="replace").strip()
+                )
+        # with fewer threads they are not there: they and the process' own would be more
+        if first in names or len(names) <= n_threads or time.monotonic() > end:
+            return first in names
+        time.sleep(0.001)

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 
 import polars as pl
 
-from recframe.frames.collecting import Ask, stream
+from recframe.frames.kinds.kind import Ask, stream
 from recframe.frames.rows.integer_keys import (
     READS_BITS,
     SMALL_INTEGERS,
@@ -15,8 +15,7 @@ from recframe.frames.rows.integer_keys import (
     key_hash,
     repeated,
 )
-from recframe.frames.rows.joins import distinct_names
-from recframe.frames.rows.positions import changes
+from recframe.frames.rows.joins import changes, distinct_names
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 Id = Literal["user", "item"]

@@ -6,10 +6,11 @@ import inspect
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import starmap
+from operator import attrgetter
 from typing import (
     Annotated,
     Any,
@@ -34,7 +35,7 @@ from recframe.errors import (
     shown,
     suggestion,
 )
-from recframe.frames.hints import own_word
+from recframe.frames.hints import Given, own_word
 from recframe.frames.options import EXACT, is_bool, plain_number
 from recframe.metrics.language.at import At
 from recframe.metrics.language.at_lists import AtLists
@@ -53,7 +54,8 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 def cutoff(k: object) -> int:
     """Return a cut-off as an int, or say what a cut-off is."""
     try:
-        number = 0 if is_bool(k) else operator.index(k)  # type: ignore[arg-type]
+        is_plain = type(k) is int
+        number = 0 if not is_plain and is_bool(k) else operator.index(k)  # type: ignore[arg-type]
     except TypeError:
         number = 0
     if number < 1:
@@ -309,11 +311,12 @@ class Metric(Generic[P]):
         return replace(self, k=cutoff(k))
 
     @cached_property
-    def _text(self) -> str:
+    def text(self) -> str:
+        """The string form, which names the metric's column."""
         return self.label or self._written(self.settings)
 
     def __str__(self) -> str:
-        return self._text
+        return self.text
 
     @property
     def as_stated(self) -> str:
@@ -340,10 +343,10 @@ class Metric(Generic[P]):
     __repr__ = __str__
 
     def __eq__(self, other: object) -> bool:
-        return self._text == (other._text if isinstance(other, Metric) else other)
+        return self.text == (other.text if isinstance(other, Metric) else other)
 
     def __hash__(self) -> int:
-        return hash(self._text)
+        return hash(self.text)
 
     def value(self, at: At | AtLists) -> pl.Expr:
         """Return the expression of one list's value, or of a segment's for a set metric, in the words of `at`."""
@@ -410,6 +413,34 @@ class MetricExpr(pl.Expr):
             "each user write rf.rec(frame).evaluate(..., by='user')"
         )
         raise RecframeError(msg)
+
+
+def at_cutoffs(metrics: Sequence[Metric[...]], k: object) -> list[Metric[...]]:
+    """Return the distinct metrics, those without a cut-off at each of a `k` argument, in the order requested.
+
+    Equal metrics come once; one that states a default is kept beside one that leaves it to a profile.
+    """
+    found = {}
+    ks = cutoffs_for(metrics, k)
+    for one in metrics:
+        for at in ks if one.k is None else [one.k]:
+            of_cut = replace(one, k=at)
+            found[of_cut.text, one.stated] = of_cut
+    return list(found.values())
+
+
+def cutoffs_for(metrics: Sequence[Metric[...]], k: object) -> list[int | None]:
+    """Return the cut-offs of a `k` argument, or say that it applies to no metric, since each has its own."""
+    if k is None:
+        return [None]
+    ks: list[int | None] = [cutoff(one) for one in k] if is_many(k) else []  # type: ignore[attr-defined]
+    ks = ks or [cutoff(k)]
+    if None in map(attrgetter("k"), metrics):
+        return ks
+    names = [str(one) for one in metrics]
+    plain = names[0].rpartition("@")[0]
+    msg = f"{Given('k', k)} applies to no metric of the call, as each has its own cut-off: {', '.join(names)}; "
+    raise RecframeError(f"{msg}leave one of the two out, as in {plain!r}")
 
 
 OWNERS: dict[str, dict[str, None]] = {}

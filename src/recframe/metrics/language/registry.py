@@ -8,13 +8,11 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from operator import attrgetter
 from typing import Any, Concatenate, overload
 
 import polars as pl
 
 from recframe.errors import RecframeError, UnknownMetricError, folded, shown, suggestion
-from recframe.frames.hints import Given
 from recframe.metrics.language.definition import (
     NAME,
     OWNERS,
@@ -25,8 +23,7 @@ from recframe.metrics.language.definition import (
     P,
     Shape,
     Value,
-    cutoff,
-    is_many,
+    at_cutoffs,
     signature_of,
 )
 
@@ -407,28 +404,7 @@ def asked(metrics: Iterable[object], k: object = None) -> list[Metric[...]]:
     if not stated:
         msg = 'no metric was requested; write for example evaluate("ndcg@10", "recall@20"); rf.list_metrics() has them all'
         raise RecframeError(msg)
-    # Equal metrics come once; one that states a default is kept beside one that leaves it to a profile.
-    found = {}
-    ks = cutoffs_for(stated, k)
-    for one in stated:
-        for at in ks if one.k is None else [one.k]:
-            of_cut = replace(one, k=at)
-            found[str(of_cut), one.stated] = of_cut
-    return list(found.values())
-
-
-def cutoffs_for(metrics: Sequence[Metric[...]], k: object) -> list[int | None]:
-    """Return the cut-offs of a `k` argument, or say that it applies to no metric, since each has its own."""
-    if k is None:
-        return [None]
-    ks: list[int | None] = [cutoff(one) for one in k] if is_many(k) else []  # type: ignore[attr-defined]
-    ks = ks or [cutoff(k)]
-    if None in map(attrgetter("k"), metrics):
-        return ks
-    names = [str(one) for one in metrics]
-    plain = names[0].rpartition("@")[0]
-    msg = f"{Given('k', k)} applies to no metric of the call, as each has its own cut-off: {', '.join(names)}; "
-    raise RecframeError(f"{msg}leave one of the two out, as in {plain!r}")
+    return at_cutoffs(stated, k)
 
 
 def _named(one: object) -> Metric[...]:
