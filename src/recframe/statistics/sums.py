@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from math import isfinite
 from operator import mul
 from typing import Any, cast
 
@@ -18,7 +17,6 @@ from recframe.evaluation.required_columns import Convention
 from recframe.evaluation.user_values import bounded_names
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Frames
-from recframe.frames.kinds.engine import MOST
 from recframe.frames.rows.joins import (
     ExactSums,
     distinct_names,
@@ -35,9 +33,6 @@ COUNTS = ("n", "wins", "ties", "unpaired")
 PARTS = dict.fromkeys(COUNTS, pl.Int64) | dict.fromkeys((*PRODUCTS, "size"), pl.Float64)
 """Sums over users: their number, those with d > 0 and d = 0, and those with only one of two values; the other model's values
 a, the differences d = b - a (without another model the values themselves), their squares and products, and |a| + |b|."""
-ENDS = {"least": -1.0, "most": 1.0}
-"""Columns of the lowest and the highest value of a user, of metrics without an end; with their signs both are the most."""
-OF_ENDS = pl.col(f"^({'|'.join(ENDS)})$").first()
 MOST_NAMED = 20
 ROUNDING = 1e-12
 """Relative tolerance below which a difference of two values is 0."""
@@ -190,19 +185,16 @@ class Summands:
     def _summed(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return the sums of rows by the keys."""
         differences, sums = {}, {}
-        for name, metric in zip(self.users.names, self.users.metrics, strict=True):
+        for name in self.users.names:
             a, b, d = (pl.col(f"{side}{name}") for side in ("a ", "", "d "))
-            of_each, difference = [b], b
+            difference = b
             counts = {"n": d.count(), "wins": (d > 0).sum(), "ties": (d == 0).sum()}
             if self.pairing is not None:
-                of_each, difference = [a, b], exactly_0(b - a, (a + b).abs())
+                difference = exactly_0(b - a, (a + b).abs())
                 counts["unpaired"] = a.is_null().xor(b.is_null()).sum()
                 sums[f"size {name}"] = (a.abs() + b.abs()).sum()
             differences[f"d {name}"] = difference
             sums |= {f"{part} {name}": one.cast(pl.Int64) for part, one in counts.items()}
-            for end in without_ends(metric):
-                most = pl.max_horizontal(ENDS[end] * one for one in of_each)
-                sums[f"{MOST} {end} {name}"] = most.filter(d.is_not_null()).max()
         named = [one.alias(name) for name, one in sums.items()]
         return self.exact.summed(rows.with_columns(**differences), self.keys, named)
 
@@ -225,17 +217,14 @@ class Summands:
         return joined(*sides, [*on, MODEL, BASELINE], "full")
 
     def long(self, sums: pl.LazyFrame, places: Mapping[int, Metric[...]]) -> pl.LazyFrame:
-        """Return sums in long form, once for each place of a metric: the keys, `PLACE`, `ENDS` and `PARTS`."""
+        """Return sums in long form, once for each place of a metric: the keys, `PLACE` and `PARTS`."""
         names = dict(zip(map(str, self.users.metrics), self.users.names, strict=True))
         there, rows = {*sums.collect_schema()}, []
         for place, metric in places.items():
-            name, ends = names.get(str(metric)), without_ends(metric)
+            name = names.get(str(metric))
             if name is None:
                 continue
             row = {PLACE: pl.lit(place, pl.Int64)}
-            for end, sign in ENDS.items():
-                most = pl.col(f"{MOST} {end} {name}").max()
-                row[end] = sign * most if end in ends else pl.lit(None, pl.Float64)
             for part, dtype in PARTS.items():
                 column, total = f"{part} {name}", pl.lit(0, dtype)
                 if column in self.exact.values:
@@ -245,11 +234,6 @@ class Summands:
                 row[part] = total
             rows.append(row)
         return in_long_form(sums, self.keys, rows)
-
-
-def without_ends(metric: Metric[...]) -> list[str]:
-    """Return the ends that a metric's range lacks."""
-    return [end for end, given in zip(ENDS, metric.range, strict=True) if not isfinite(given)]
 
 
 def cells_of(sample: Sample) -> tuple[pl.LazyFrame, list[str]]:
@@ -305,7 +289,7 @@ def over_units(
     there = cells.collect_schema()
     parts = [part for part in (*PARTS, *OF_UNITS, USERS) if part in there]
     exact = ExactSums({part: pl.col(part).cast(pl.Float64) for part in parts})
-    found = exact.of(cells, keys, [OF_ENDS])
+    found = exact.of(cells, keys)
     return found.with_columns(effective=n**2 / pl.col("effective"))
 
 
@@ -329,4 +313,4 @@ def over_folds(cells: pl.LazyFrame, keys: Sequence[str], cluster: str) -> pl.Laz
     alone = pl.when(pl.col(cluster).is_null()).then(USER)
     cells = cells.with_columns(pl.struct(cluster, alone.alias("alone")).alias(cluster))
     sums = {name: pl.col(name).cast(pl.Float64) for name in (*PARTS, USERS)}
-    return of_few(cells, [*keys, cluster], sums, [OF_ENDS])
+    return of_few(cells, [*keys, cluster], sums)
