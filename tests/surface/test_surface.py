@@ -358,7 +358,7 @@ def test_rooms_are_those_whose_imports_have_an_order():
 
 
 TESTS = Path(__file__).parents[1]
-BESIDE_ROOMS = {"agreement", "benchmarks", "laws", "mutants", "support", "surface"}
+BESIDE_ROOMS = {"agreement", "benchmarks", "laws", "mutants", "recorders", "support", "surface"}
 
 
 def test_each_room_has_its_folder_of_tests():
@@ -367,7 +367,7 @@ def test_each_room_has_its_folder_of_tests():
     assert folders == {*ROOMS} - NO_FOLDERS | BESIDE_ROOMS
     assert all(
         [*(TESTS / folder).rglob("test_*.py")]
-        for folder in folders - {"benchmarks", "mutants", "support"}
+        for folder in folders - {"benchmarks", "mutants", "recorders", "support"}
     )
 
 
@@ -375,7 +375,7 @@ def test_files_of_tests_are_short_and_have_names_of_their_own():
     paths = [
         path
         for path in TESTS.rglob("*.py")
-        if "benchmarks" not in path.parts and "recorded" not in path.parts
+        if {"benchmarks", "recorded", "recorders"}.isdisjoint(path.parts)
     ]
     names = [path.name for path in paths if path.name != "conftest.py"]
 
