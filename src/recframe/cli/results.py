@@ -32,7 +32,7 @@ def _markdown(frame: pl.DataFrame, file: BinaryIO) -> None:
 FORMATS: dict[str, Callable[[pl.DataFrame, Any], object]] = {
     "csv": pl.DataFrame.write_csv,
     "tsv": partial(pl.DataFrame.write_csv, separator="\t"),
-    "json": pl.DataFrame.write_json,
+    "json": lambda frame, file: file.write(frame.write_json().encode()),
     "ndjson": pl.DataFrame.write_ndjson,
     "md": _markdown,
     "parquet": pl.DataFrame.write_parquet,
