@@ -1,63 +1,19 @@
-"""recframe against pytrec_eval, ir_measures, ranx and scikit-learn, run live on the same random users."""
+"""recframe against pytrec_eval, ir_measures and ranx, run live on the same random users."""
 
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 import warnings
 from collections.abc import Mapping
-from typing import Any
 
 import polars as pl
 import pytest
 
 import recframe as rf
-from live_peers import KS, agree, at, close, listed_relevances, peer, qrels, recframe, run, users
-from plain_accuracy import METRICS
-from recframe.metrics.language.registry import registered
+from live_peers import KS, agree, at, close, peer, qrels, recframe, run, users
 
-pytestmark = pytest.mark.slow
-
-
-# What the peers compute by another definition, or not at all, and why it is not compared. The rest of this file compares
-# every other metric; `test_every_metric_has_an_oracle_or_a_reason` holds the two together.
-NOT_SHARED = {
-    (
-        "err",
-        "all",
-    ): "only ir_measures has it, from the Perl script gdeval, which prints five decimals; see plain_accuracy.py",
-    ("partial_auc", "all"): "RecTools' form; none of these four has it; see recorded/ask_rectools.py",
-    ("rbp", "ir_measures"): "its provider cwl_eval is no dependency of ir_measures; ranx has rbp",
-    ("rbp", "ranx, graded"): "ranx weighs a hit with its grade, so that rbp can exceed 1; compared on binary relevance",
-    ("rbp", "ranx, at k"): "ranx has no cut-off in rbp",
-    (
-        "bpref",
-        "ranx",
-    ): "nothing judged not relevant is a division by zero there, which spoils other users; run without them",
-    ("mrr@k", "pytrec_eval"): "recip_rank knows no cut-off; ranx and ir_measures do",
-    ("f_score@k", "pytrec_eval"): "F only of the whole list (set_F); ranx has f1@k",
-    ("map(normalizer=hits)", "all"): "torchmetrics' and RecList's form; none of these four has it",
-    ("map(normalizer=min)", "all"): "RecBole's, RePlay's and Microsoft's form; none of these four has it",
-    ("map(normalizer=k)", "all"): "RecTools' form; none of these four has it",
-    ("ndcg(ideal=k)", "all"): "RecTools' form; none of these four has it",
-    ("precision(denominator=list)@k", "all"): "LensKit's form; here only without a cut-off, as set_P",
-    ("first_rank", "all"): "none has it; it is 1 / recip_rank where there is a hit, and compared as that",
-    ("ndcg, negative relevance", "scikit-learn"): "an error there; no gain here and in trec_eval",
-    (
-        "ndcg, tied ranks",
-        "scikit-learn",
-    ): "averages over the orders of a tie; here repeated ranks follow one another by item",
-    ("tied scores", "pytrec_eval"): "ties by item id, descending, on float32 scores; so peers are given 1000 - rank",
-    ("gaps in the ranks", "all"): "peers close them, because they see scores alone; here a missing rank is a miss",
-    ("users without a list", "pytrec_eval"): "missing from its result; ir_measures gives them 0",
-    ("users without a list", "ranx"): "an error unless make_comparable=True, which gives them 0",
-    (
-        "one item in the list",
-        "scikit-learn",
-    ): "ndcg_score refuses a single document; a document of relevance 0 is added",
-    ("no relevant item in the list", "scikit-learn"): "average_precision_score warns; it is 0 here",
-}  # fmt: skip
+pytestmark = pytest.mark.nightly
 
 
 TREC = {
@@ -270,76 +226,6 @@ def test_ranx_agrees_on_bpref_where_something_is_judged_not_relevant():
     agree(recframe(("bpref",))["bpref"], ranx_of(mixed, ("bpref",))["bpref"], "bpref")
 
 
-SKLEARN = {
-    **at("ndcg", "ndcg_score"),
-    **at("dcg", "dcg_score"),
-    **at("dcg(log_base=10)", "dcg_score"),
-    "map": "average_precision_score",
-    **at("auc", "roc_auc_score", [5, 10, 50]),
-}
-LENGTHS = [1, 2, 4, 10, 20]
-
-
-@functools.cache
-def lists_of(length: int) -> dict[str, list[int]]:
-    judged = qrels()
-    return {
-        user: found
-        for user, found in listed_relevances().items()
-        if len(found) == length and user in judged
-    }
-
-
-def test_the_means_of_scikit_learns_gains_agree_for_lists_of_each_length():
-    library = peer("sklearn.metrics")
-    ours = recframe(tuple(SKLEARN), relevant_from="list", universe="both")
-    for length, metric in itertools.product(LENGTHS, (one for one in SKLEARN if "cg" in one)):
-        base = {"log_base": 10} if "log_base" in metric else {}
-        lists = lists_of(length)
-        truth = [[*relevances, 0] for relevances in lists.values()]
-        scores = [[float(-place) for place in range(length + 1)]] * len(truth)
-        theirs = getattr(library, SKLEARN[metric])(truth, scores, k=rf.parse(metric).k, **base)
-        assert len(lists) > 100
-        mean = math.fsum(ours[metric][user] for user in lists) / len(lists)  # type: ignore[misc]
-        assert close(mean, float(theirs)), (metric, length)
-
-
-def of_each_list(score: Any, lists: Mapping[str, list[int]], length: int) -> dict[str, float]:
-    """A score of scikit-learn for each user of lists that have one length: each user is a label to it."""
-    truth = [
-        [int(relevances[place] > 0) for relevances in lists.values()] for place in range(length)
-    ]
-    scores = [[float(-place)] * len(lists) for place in range(length)]
-    return dict(zip(lists, score(truth, scores, average=None).tolist(), strict=True))
-
-
-def test_scikit_learns_average_precision_agrees_for_each_user():
-    score, theirs = peer("sklearn.metrics").average_precision_score, {}
-    for length in LENGTHS[1:]:
-        lists = {
-            user: relevances for user, relevances in lists_of(length).items() if any(relevances)
-        }
-        theirs |= of_each_list(score, lists, length)
-    agree(recframe(("map",), relevant_from="list", universe="both")["map"], theirs, "map")
-
-
-@pytest.mark.parametrize("k", [5, 10, 50])
-def test_scikit_learns_auc_agrees_for_each_user_and_is_null_where_it_has_none(k: int):
-    score, theirs, without = peer("sklearn.metrics").roc_auc_score, {}, set()
-    for length in LENGTHS:
-        cut = {user: relevances[:k] for user, relevances in lists_of(length).items()}
-        lists = {
-            user: relevances
-            for user, relevances in cut.items()
-            if any(relevances) and not all(relevances)
-        }
-        theirs |= of_each_list(score, lists, min(k, length)) if lists else {}
-        without |= cut.keys() - lists.keys()
-    ours = recframe((f"auc@{k}",))[f"auc@{k}"]
-    agree(ours, theirs, "auc", at_least=750)
-    assert {ours[user] for user in without} == {None}
-
-
 def test_the_users_are_thousands_and_of_every_kind():
     lists, judged = run(), qrels()
     assert len(lists.keys() & judged) > 2000
@@ -353,16 +239,4 @@ def test_the_users_are_thousands_and_of_every_kind():
         3,
         4,
     }
-    assert {len(items) for items in lists.values()} == set(LENGTHS)
-
-
-def test_every_metric_has_an_oracle_or_a_reason():
-    own = {name for name, one in registered().items() if one.definition.family == "accuracy"}
-    compared = {rf.parse(name).name for name in [*TREC, *RANX, *SKLEARN]} | {
-        "judged",
-        "rbp",
-        "first_rank",
-    }
-    compared |= {rf.parse(name).name for name in CURVES}
-    reasons = {name for name, _ in NOT_SHARED}
-    assert own - compared <= reasons | METRICS.keys()
+    assert {len(items) for items in lists.values()} == {1, 2, 4, 10, 20}

@@ -4,7 +4,7 @@
     python tests/benchmarks/apart.py --models 6 --users 10000 --ids string --json tests/benchmarks/apart_day.json
     python tests/benchmarks/apart.py rectools --users 1000 --repeats 2
 
-It needs the `[test]` extra, and makes the environments that are missing, as `tests/agreement/recorded/record.py` does.
+It needs the `[test]` extra, and makes the environments that are missing, as `tests/recorders/record.py` does.
 Every library runs in a process of its own that reads the same files, starts its clock at the long frame and stops it at the
 numbers; recframe too. The processes take turns, and all are checked to give recframe's numbers before any is timed.
 """
@@ -30,7 +30,7 @@ from data import Settings
 from given import KINDS, SIX
 
 HERE = Path(__file__).parent
-sys.path.append(str(HERE.parent / "agreement" / "recorded"))
+sys.path.append(str(HERE.parent / "recorders"))
 
 import record  # noqa: E402  it makes the environments
 

@@ -28,7 +28,7 @@ import machine
 import polars as pl
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE / "roads" / "engines"), str(HERE.parent / "agreement" / "recorded")]
+sys.path[:0] = [str(HERE / "roads" / "engines"), str(HERE.parent / "recorders")]
 
 import record  # noqa: E402  it makes the environments
 from road import SIX  # noqa: E402  what is measured

@@ -4,7 +4,7 @@
     python tests/benchmarks/splits.py --rows 200000 --works by_time rolling
 
 Every work of every library runs in a process of its own, in the library's environment (those that are missing are made, as
-`tests/agreement/recorded/record.py` does), and processes take turns. Where rules agree, rows of train and truth are checked to
+`tests/recorders/record.py` does), and processes take turns. Where rules agree, rows of train and truth are checked to
 be as many as recframe's. A library that takes minutes is given a tenth of the rows.
 """
 
@@ -25,7 +25,7 @@ import numpy as np
 import polars as pl
 
 HERE = Path(__file__).parent
-sys.path.append(str(HERE.parent / "agreement" / "recorded"))
+sys.path.append(str(HERE.parent / "recorders"))
 
 import record  # noqa: E402  it makes the environments
 

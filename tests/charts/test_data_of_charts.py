@@ -27,6 +27,10 @@ def bound(kind: Any = None, **options: Any) -> Any:
     return SHOP.rec(kind or (lambda frame: frame), **options)
 
 
+# those of fewer than ten users are not drawn
+ENDS = pl.when(pl.col("n_users") >= 10).then(pl.col(r"^\w+_(low|high)$"))
+
+
 def values(frame: pl.DataFrame, *columns: str) -> list[Any]:
     return [pytest.approx(row, abs=ABS) for row in frame.select(columns).rows()]
 
@@ -83,7 +87,7 @@ def test_segments_have_the_values_of_summarize(kind):
     rec = bound(kind)
     data = rec.plot.segments("ndcg@5", by="country").data.sort("segment", "model")
     found = bound().summarize("ndcg@5", by="country").sort("country", "model", nulls_last=True)
-    found = found.with_columns(pl.col("country").fill_null("(none)")).sort("country", "model")
+    found = found.with_columns(pl.col("country").fill_null("(none)"), ENDS).sort("country", "model")
     assert data["segment"].to_list() == found["country"].to_list()
     columns = ["value", "value_low", "value_high", "n_users"]
     assert data.select("value", "low", "high", "n_users").rows() == values(found, *columns)
@@ -97,6 +101,16 @@ def test_segments_stand_from_the_largest_to_the_smallest_with_their_users():
     assert sizes.n_unique() > 1
     for row in data.to_dicts():
         assert row["label"] == f"{row['segment']} ({row['n_users']})"
+
+
+def test_fewer_than_ten_users_have_no_interval_in_a_segment():
+    n = pl.int_range(pl.len())
+    lists = pl.DataFrame({"user": range(29), "item": 1, "rank": 1}).with_columns(at=n // 10)
+    chart = lists.rec(truth=lists.select("user", item=n % 3)).plot.segments("mrr", by="at")
+
+    assert chart.data.drop_nulls(["low", "high"])["n_users"].to_list() == [10, 10]
+    assert chart.data["value"].null_count() == 0
+    assert chart.description.count("fewer than 10 users have no interval") == 1
 
 
 def test_of_many_segments_the_largest_are_shown_and_the_chart_says_so():
@@ -139,7 +153,7 @@ def test_bins_of_a_metric_without_an_end_run_over_its_values():
 def test_differences_are_those_of_compare(kind):
     options = {"baseline": "old", "by": "country", "margin": 0.1}
     data = bound(kind).plot.compare("ndcg@5", **options).data.sort("place")
-    found = bound().compare("ndcg@5", **options)
+    found = bound().compare("ndcg@5", **options).with_columns(ENDS)
 
     columns = ["difference", "difference_low", "difference_high", "p_adjusted", "n_users"]
     drawn = data.select("difference", "low", "high", "p_adjusted", "n_users").rows()

@@ -67,7 +67,7 @@ def test_a_title_says_where_a_model_is_best(best: Sequence[str], said: str):
         for model in ("a", "b")
     ]
     data = pl.DataFrame(rows, ["segment", "place", "model", "value"], orient="row")
-    found = Result(data.with_columns(n_users=1), Names(["a", "b"]), "s")
+    found = Result(data.with_columns(n_users=10), Names(["a", "b"]), "s")
     of = canvas(Look(), found, Field("value"), [])
     turned = of._replace(
         data=of.data.with_columns(-pl.col("value")), value=of.value._replace(lower=True)

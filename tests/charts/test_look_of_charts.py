@@ -93,12 +93,13 @@ def test_models_stand_in_their_own_order():
         assert all(one == ["9", "10", "100"] for one in domains)
 
 
-def test_eight_models_have_eight_colours():
+def test_eight_models_have_eight_colours_and_eight_shapes():
     old = SHOP.recs.filter(pl.col("model") == "old").drop("model")
     rec = rf.rec({f"model {n:02}": old for n in range(8)}, truth=SHOP.truth)
     for theme in THEMES:
-        scale = channels(rec.plot(theme=theme).curve("mrr", k=[1, 2]), "color")[0]["scale"]
-        assert len(set(scale["range"])) == 8
+        chart = rec.plot(theme=theme).curve("mrr", k=[1, 2])
+        for channel in ("color", "shape"):
+            assert len(set(channels(chart, channel)[0]["scale"]["range"])) == 8
 
 
 @each_sharply(ASKED, ["curve", "exposure"])

@@ -38,7 +38,7 @@ def test_what_changed_is_a_triangle_and_the_title_counts_it():
     drawn = chart.data.filter(verdict="changed")
     assert {21, 26} <= {*drawn["as_of"].dt.day()}
     title = " ".join(spec["title"]["text"])
-    assert title.startswith(f"ndcg@10: {len(drawn)} runs of ")
+    assert title.startswith(f"ndcg@10: {len(drawn)} numbers of ")
     assert title.endswith(f" changed, the latest of {drawn['as_of'].max():%Y-%m-%d}")
     in_order = chart.data.sort("as_of")
     assert f"expected {fmean(in_order['value'][:5]):.3f} (" in in_order["words"][5]
@@ -79,7 +79,7 @@ def test_a_metric_of_ones_own_is_drawn_without_being_there():
     chart = history(runs=9, metrics=("of_a_shop@3",)).rec.plot.timeline("of_a_shop@3")
 
     words = chart.to_dict()["title"]
-    assert words["text"] == ["of_a_shop@3: every run is as before"]
+    assert words["text"] == ["of_a_shop@3: every number is as before"]
     assert words["subtitle"][0].startswith("of_a_shop@3 over time. ")
 
 

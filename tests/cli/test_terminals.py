@@ -136,7 +136,7 @@ JUDGED = ("--columns", "relevance=rank", "--model", "model")
     [
         ("audit", "lists.parquet", "lists.parquet"),
         ("evaluate", "lists.parquet", "named.parquet"),
-        ("require", "lists.parquet", "n_hits >= 900", "--strict", *JUDGED, "-o", "unmet.csv"),
+        ("require", "lists.parquet", "n_hits >= 900", "--strict", *JUDGED),
     ],
     ids=lambda arguments: arguments[0],
 )

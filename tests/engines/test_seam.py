@@ -14,10 +14,10 @@ import many_frames
 import random_cases
 import recframe as rf
 from asked_twice import COLLECTED, asked_twice, assert_same, eager
-from frame_kinds import slow_after_the_first
 from lanes import in_turn
 from many_frames import MANY, ManyFrame, many, read
 from parted_frames import ALL_SIDES
+from plain_accuracy import METRICS
 from recframe.audit.report import CHECKS
 
 asked = partial(asked_twice, MANY)
@@ -342,28 +342,18 @@ def test_rows_at_hand_are_sent_once(monkeypatch):
     assert sizes[1] == sizes[0]
 
 
-OF_CUT_OFFS = [
-    {},
-    {"no_relevant": "skip"},
-    {"relevant_from": "list"},
-    {"universe": "both"},
-]
+OF_CUT_OFFS = [{}, {"no_relevant": "skip"}, {"relevant_from": "list"}, {"universe": "both"}]
 
 
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
-@pytest.mark.parametrize("policies", slow_after_the_first(OF_CUT_OFFS), ids=str)
-def test_what_stands_behind_the_largest_cut_off_changes_nothing(policies):
+def test_what_stands_behind_the_largest_cut_off_changes_nothing():
     choose = random.Random("cut-offs")  # noqa: S311  test data
-    # each of the others under every second policy
-    others = random_cases.AT_ONE_CUT[OF_CUT_OFFS.index(policies) % 2 :: 2]
-    metrics = [str(one) for one in others]
-    for number, metric in enumerate(metrics):
+    for number, name in enumerate(METRICS):
         case = random_cases.two_frames(choose.choice, 40, 4, policy=random_cases.Policy())
         recs = random_cases.frame(case.recs, {}).select("user", "item", "rank")
         truth = random_cases.frame(case.truth, {})
         graded = ["relevance"] * (number % 2 and "relevance" in truth.columns)
+        frames = recs, truth.select("user", "item", *graded)
         # alone, since others may read all ranks
-        one, other = asked(
-            "evaluate", recs, truth.select("user", "item", *graded), policies, metric
-        )
+        one, other = asked("evaluate", *frames, OF_CUT_OFFS[number % 4], f"{name}@3")
         assert_same(one, other, ordered=True)

@@ -1,256 +1,214 @@
-"""Laws that hold for every metric of the registry on any input."""
+"""Laws that hold for every metric on any frames: four metrics an example, of frames that a seed makes."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+import random
+from collections.abc import Callable
+from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import example, given
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
+import random_lists
 import recframe as rf
-from random_cases import stops_at_k
-from recframe.metrics.language.registry import registered
-from strategies import frame_pairs, judged_frames
+from buckets_of_users import in_buckets
+from choices import CHOICES, with_a_value
+from random_cases import VARIANTS, stops_at_k
+from random_lists import GENRES, TAGS, seeded
 
-# Random frames may have no rank at all, or a `by` column on some rows of a user alone.
+# random frames may have no rank at all, or a `by` column on some rows of a user alone
 pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
-BUILTIN = [metric for metric in registered().values() if metric.definition.family == "accuracy"]
-VARIANTS = [
-    *BUILTIN,
-    *(rf.precision(denominator=way) for way in ("list", "achievable")),
-    rf.recall(denominator="capped"),
-    rf.f_score(beta=2),
-    rf.f_score(denominator="list", average="means"),
-    *(rf.precision(denominator=way, average="pooled") for way in ("k", "list", "achievable")),
-    *(rf.recall(denominator=way, average="pooled") for way in ("relevant", "capped")),
-    rf.f_score(average="pooled"),
-    *(rf.map(normalizer=way) for way in ("min", "list", "hits", "k", "ranks")),
-    rf.map(average="geometric"),
-    rf.ncrr(denominator="list"),
-    rf.compatibility(normalize=False),
-    rf.interpolated_precision(recall=1),
-    rf.auc(without_pair="hit"),
-    rf.gauc(weight="pairs"),
-    rf.partial_auc(misses=2),
-    rf.partial_auc(misses=2, hits="first"),
-    rf.dcg(gain="exp"),
-    rf.dcg(offset=-1, discount="unshifted"),
-    *(
-        rf.ndcg(gain=gain, ideal=ideal)
-        for gain in ("linear", "exp", "binary")
-        for ideal in ("relevant", "list")
-    ),
-    rf.ndcg(ideal="all"),
-    *(one(without_relevant="one") for one in (rf.ndcg, rf.map)),
-    rf.ndcg(ideal="k", discount="unshifted"),
-    rf.ndcg(gain="exp", offset=1, discount="unshifted"),
-    rf.r_precision(without_hit="null"),
-    rf.ndcg(ideal="k"),
-    rf.rbp(p=0.5),
-    rf.err(max_grade=2),
-    *(rf.nerr(form=form) for form in ("target", "discount", "gain")),
+KS = (1, 3, None)
+ACCURACY = [
+    rf.parse(name)(**own) if k is None else rf.parse(name)(**own) @ k
+    for name, own in VARIANTS
+    for k in KS
+    if k or not stops_at_k(name, own)
 ]
-CUTOFFS = [1, 3, None]
-EVERY = list(
-    dict.fromkeys(
-        metric if k is None else metric @ k
-        for metric in VARIANTS
-        for k in CUTOFFS
-        if k or not stops_at_k(metric.name, metric.parameters)
-    )
-)
-# A plan of a hundred metrics takes longer than three of a third of them: each example of most laws asks one of these.
-BATCHES = [EVERY[start : start + 51] for start in range(0, len(EVERY), 51)]
-batches = st.sampled_from(BATCHES)
-BEST_OF_1 = [
-    "hit_rate", "recall(denominator=capped)", "map(normalizer=min)", "mrr", "ndcg",
-    "ndcg(ideal=list)",
-]  # fmt: skip
-BEST_OF_1 += ["map(normalizer=list)", "ndcg(discount=unshifted)", "ndcg(gain=exp,offset=1)"]
-BEST_OF_1 += ["ncrr", "ncrr(denominator=list)"]
-OF_MEANS = {"gauc", "gauc(weight=pairs)", "recall_at_precision"}
-BEST_OF_1_WHOLE = [
-    "r_precision",
-    "bpref",
-    "compatibility",
-]  # a cut-off cuts the list before these; infap smooths by 0.00001
+BEYOND = [
+    rf.parse(name)(**own) if k is None else rf.parse(name)(**own) @ k
+    for name, choices in CHOICES.items()
+    for own in choices
+    for k in with_a_value(name, own, KS)
+]
+EVERY = [*ACCURACY, *BEYOND]
+N_METRICS = 4
+SEGMENTS = [None, "user", "country", "genre", ["country", "genre"]]
+"""Segments of users and of items; that those are filters is a law of its own."""
+
+law = settings(phases=[Phase.explicit, Phase.generate])
+"""Examples are seeds, which have no smaller form."""
+seeds = st.integers(0, 2**32)
+Frames = dict[str, Any]
 
 
-def is_a_mean(metric: rf.Metric) -> bool:
-    """Whether the value of a segment is the mean of its users' own values."""
-    return "average=" not in str(metric) and str(metric).partition("@")[0] not in OF_MEANS
+def some(seed: int, every: list[Any]) -> tuple[random.Random, list[Any], Frames]:
+    """Return metrics and frames with duplicates, nulls, repeated ranks, and ids that only some of them have."""
+    rng = seeded(f"law {seed}")
+    size = rng.randint(1, 30), rng.randint(1, 5)
+    case = random_lists.a_case(rng.choice, *size, model=rng.random() < 0.5)
+    lists, options = random_lists.given(case, pl.DataFrame.clone)
+    return rng, rng.sample(every, N_METRICS), {"lists": lists, **options}
+
+
+def bound(frames: Frames, make: Callable[[pl.DataFrame], Any] = pl.DataFrame.clone) -> Any:
+    made = {
+        name: make(one) if isinstance(one, pl.DataFrame) else one for name, one in frames.items()
+    }
+    return rf.rec(made.pop("lists"), **made)
+
+
+def changed(frames: Frames, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Frames:
+    return {
+        name: change(one) if isinstance(one, pl.DataFrame) else one for name, one in frames.items()
+    }
 
 
 def assert_same(found: pl.DataFrame, expected: pl.DataFrame) -> None:
     assert_frame_equal(found, expected, rel_tol=1e-12, abs_tol=1e-12, check_dtypes=False)
 
 
-@given(judged_frames(), batches, st.sampled_from([None, "user"]))
-def test_a_metric_stays_in_its_range(frame, metrics, by):
-    found = frame.rec.evaluate(*metrics, by=by)
+@law
+@given(seeds)
+def test_a_metric_stays_in_its_range(seed: int):
+    rng, metrics, frames = some(seed, EVERY)
+    found = bound(frames).evaluate(*metrics, by=rng.choice(SEGMENTS))
 
     for metric in metrics:
         low, high = metric.range
         values = found[str(metric)].drop_nulls()
-        assert ((values >= low) & (values <= high + 1e-12)).all(), metric
         assert values.is_finite().all(), metric
+        assert values.is_between(low - 1e-12, high + 1e-12).all(), metric
 
 
-@given(judged_frames(), batches)
-def test_new_names_for_users_and_items_change_nothing(frame, metrics):
-    # The new names keep the order of items, which decides between repeated ranks.
-    renamed = frame.with_columns(
-        user=pl.format("u{}", 9 - pl.col("user")), item=pl.format("item {}", "item")
-    )
-
-    assert_same(renamed.rec.evaluate(*metrics), frame.rec.evaluate(*metrics))
-
-
-@given(judged_frames(), batches)
-def test_values_of_users_average_to_the_overall_one(frame, asked):
-    metrics = [metric for metric in asked if is_a_mean(metric)]
-    users = frame.rec.evaluate(*metrics, by="user")
-    overall = frame.rec.evaluate(*metrics)
-
-    assert overall["n_users"].item() == len(users)
-    assert_same(
-        users.select(pl.col(str(metric)).mean() for metric in metrics), overall.drop("n_users")
-    )
+BEST = [
+    *("hit_rate", "recall(denominator=capped)", "map(normalizer=min)", "mrr", "ndcg", "ncrr"),
+    *(
+        "ndcg(ideal=list)",
+        "map(normalizer=list)",
+        "ndcg(discount=unshifted)",
+        "ncrr(denominator=list)",
+    ),
+    *("ndcg(gain=exp,offset=1)", "value(of=price,normalizer=best)"),
+]
+# a cut-off cuts the list before these; infap smooths by 0.00001
+BEST_OF_WHOLE_LISTS = ["r_precision", "bpref", "compatibility", "recall", "map"]
 
 
-@given(
-    judged_frames(),
-    batches,
-    st.lists(st.sampled_from(["FR", "DE", None]), min_size=5, max_size=5),
-)
-def test_segments_of_users_weighted_by_their_users_average_to_the_overall_value(
-    frame, asked, countries
-):
-    null_for_some = {"auc", "first_rank", "r_precision(without_hit=null)"}
-    metrics = [
-        metric
-        for metric in asked
-        if is_a_mean(metric) and str(metric).partition("@")[0] not in null_for_some
-    ]
-    users = pl.DataFrame(
-        {"user": range(1, 6), "country": countries}, schema_overrides={"country": pl.String}
-    )
-    rec = frame.rec(users=users)
-    segments, overall = rec.evaluate(*metrics, by="country"), rec.evaluate(*metrics)
+@law
+@given(seeds)
+def test_a_perfect_order_scores_the_best(seed: int):
+    """Every relevant item listed, best first, and nothing else."""
+    rng = seeded(f"best {seed}")
+    gains = [(u, i, rng.choice([0.5, 1, 2, 3])) for u in range(4) for i in rng.sample(range(9), 5)]
+    truth = pl.DataFrame(gains, ["user", "item", "relevance"], orient="row")
+    rank = pl.col("relevance").rank("ordinal", descending=True).over("user")
+    # a price for each item of a user, in the order of their gains
+    lists = truth.with_columns(rank=rank).drop("relevance")
+    items = lists.select("item").unique().with_columns(price=1.0)
 
-    assert segments["n_users"].sum() == overall["n_users"].item()
-    weighted = segments.select(
-        pl.col(str(metric)).dot("n_users") / pl.col("n_users").sum() for metric in metrics
-    )
-    if len(frame):
-        assert_same(weighted, overall.drop("n_users"))
+    rec = lists.rec(truth=truth, items=items)
+    found = rec.evaluate(*(rf.parse(name) @ k for name in BEST for k in (1, 3, 10)))
+    whole = rec.evaluate(*BEST_OF_WHOLE_LISTS)
+
+    for one in (found, whole):
+        assert one.drop("n_users").row(0) == pytest.approx([1] * (len(one.columns) - 1), abs=1e-12)
 
 
-@given(
-    frame_pairs(),
-    batches,
-    st.sampled_from([None, "truth", "recs", "both", "all"]),
-    st.sampled_from(["zero", "skip", "null"]),
-    st.sampled_from([None, 2]),
-    st.sampled_from([None, "model"]),
-)
-def test_the_judged_frame_gives_the_numbers_of_its_two_frames(
-    frames, metrics, universe, no_relevant, min_relevance, model
-):
-    recs, truth = frames
-    recs = recs if model else recs.filter(model="x")
-    # a model that ranks nothing leaves no row to tell of it where the truth is empty
-    recs = recs.filter(pl.col("rank").is_not_null().any().over("model"))
-    options = {
-        "universe": universe,
-        "no_relevant": no_relevant,
-        "min_relevance": min_relevance,
-        "model": model,
-    }
-    rec = recs.rec(truth=truth, **options)
-    judged = rec.judge()
+@law
+@given(seeds)
+def test_neither_the_order_of_rows_nor_the_plan_changes_a_number(seed: int):
+    rng, metrics, frames = some(seed, EVERY)
+    by = rng.choice(SEGMENTS)
+    expected = bound(frames).evaluate(*metrics, by=by)
 
-    assert judged.columns == [*(["model"] if model else []), "user", "item", "rank", "relevance"]
-    assert not judged.select(pl.exclude("rank", "relevance")).is_duplicated().any()
-    again = judged.rec(**options).evaluate(*metrics, by="user")
-    assert_same(again, rec.evaluate(*metrics, by="user"))
+    shuffled = changed(frames, lambda one: one.sample(fraction=1, shuffle=True, seed=seed))
+    assert_same(bound(shuffled).evaluate(*metrics, by=by), expected)
+    lazy = bound(frames, pl.DataFrame.lazy)
+    for engine in ("in-memory", "streaming"):
+        assert_same(lazy.evaluate(*metrics, by=by).collect(engine=engine), expected)
+    whole = [one for one in metrics if one.name != "personalization"]
+    if whole:
+        names = [*expected.columns[: -len(metrics)], *map(str, whole)]
+        found = in_buckets(lazy, *whole, by=by)
+        assert_same(found.select(set_of(names, found)), expected.select(set_of(names, found)))
 
 
-@given(judged_frames(clean=True, min_size=1))
-def test_a_perfect_order_scores_the_best(frame):
-    # Every relevant item listed, best first, and nothing else.
-    gain = pl.col("relevance").fill_nan(0)
-    perfect = frame.filter(gain > 0).with_columns(
-        rank=gain.rank("ordinal", descending=True).over("user")
-    )
-    found = perfect.rec.evaluate(
-        *(rf.parse(name) @ k for name in BEST_OF_1 for k in (1, 3, 10)), *BEST_OF_1_WHOLE
-    )
-
-    for name in found.columns[1:]:
-        assert found["n_users"].item() == 0 or found[name].item() == pytest.approx(1, abs=1e-12), (
-            name
-        )
+def set_of(names: list[str], found: pl.DataFrame) -> list[str]:
+    """Of names those of a result: without a metric of lists none counts lists."""
+    return [name for name in names if name in found.columns]
 
 
-@given(judged_frames(clean=True))
-def test_exchanging_a_hit_with_a_miss_above_it_never_costs(frame):
-    listed = frame.filter(pl.col("rank").is_not_null()).with_columns(
-        hit=pl.col("relevance").fill_nan(0).fill_null(0) > 0
-    )
-    above = (
-        listed.filter(~pl.col("hit"))
-        .join(listed.filter("hit"), on="user", suffix="_hit")
-        .filter(pl.col("rank") < pl.col("rank_hit"))
-    )
-    if above.is_empty():
-        return
-    row = above.row(0, named=True)
-    user, miss, hit = row["user"], row["item"], row["item_hit"]
-    swapped = frame.with_columns(
-        rank=pl.when((pl.col("user") == user) & (pl.col("item") == miss))
-        .then(row["rank_hit"])
-        .when((pl.col("user") == user) & (pl.col("item") == hit))
-        .then(row["rank"])
-        .otherwise("rank")
-    )
-    upward = [
-        metric for metric in EVERY if metric.direction == "higher" and metric.name != "judged"
-    ]
-    before, after = frame.rec.evaluate(*upward, by="user"), swapped.rec.evaluate(*upward, by="user")
+@law
+@given(seeds)
+def test_new_names_of_users_items_and_categories_change_nothing(seed: int):
+    """The new names keep the order of items, which decides between repeated ranks."""
+    _, metrics, frames = some(seed, EVERY)
+    genres = dict(zip([*filter(None, GENRES)], "zyx", strict=True))
+    tags = dict(zip(TAGS, TAGS[::-1], strict=True))
 
-    for metric in upward:
-        # map over hits, ndcg of the list's own best order and auc change their own yardstick where the list is cut
-        if metric.k and (
-            "ideal=list" in str(metric) or str(metric).startswith(("map(normalizer=hits)", "auc"))
-        ):
-            continue
-        lost = (before[str(metric)].fill_null(0) - after[str(metric)].fill_null(0)).max()
-        assert lost is None or lost <= 1e-12, metric
+    def renamed(one: pl.DataFrame) -> pl.DataFrame:
+        names = {
+            "user": lambda col: "user " + col.str.reverse(),
+            "item": lambda col: "item " + col,
+            "genre": lambda col: col.replace(genres),
+            "tags": lambda col: col.list.eval(pl.element().replace(tags)),
+        }
+        made = {name: new(pl.col(name)) for name, new in names.items() if name in one}
+        return one.with_columns(**made)
+
+    found = bound(changed(frames, renamed)).evaluate(*metrics)
+    assert_same(found, bound(frames).evaluate(*metrics))
 
 
-@given(judged_frames())
-@example(
-    pl.DataFrame(
-        {"user": [1], "item": ["a"], "rank": [None], "relevance": [1.0]},
-        schema_overrides={"rank": pl.Int64},
-    )
-)
-def test_metrics_that_are_lists_of_hits_over_k_never_fall_with_k(frame):
-    growing = ["hit_rate", "recall", "dcg", "rbp", "err", "n_hits", "list_length", "mrr"]
-    found = frame.rec.evaluate(*growing, k=[1, 2, 3, 5, 8, 20]).row(0, named=True)
-
-    for name in growing:
-        values = [found[f"{name}@{k}"] for k in (1, 2, 3, 5, 8, 20)]
-        assert all(low is None or low <= high + 1e-12 for low, high in pairwise(values)), name
+OF_MEANS = {"gauc", "recall_at_precision"}
+MEANS = [
+    one
+    for one in EVERY
+    if one.shape == "user" and "average=" not in str(one) and one.name not in OF_MEANS
+]
+"""Metrics whose value of a segment is the mean of its users' own values."""
 
 
-@pytest.mark.parametrize("metric", VARIANTS, ids=str)
-def test_a_metric_survives_its_own_string(metric):
-    for k in (1, 10, 250):
-        assert rf.parse(str(metric @ k)) == metric @ k
-        assert hash(rf.parse(str(metric @ k))) == hash(metric @ k)
-        assert metric @ k != metric
+@law
+@given(seeds)
+def test_values_of_users_average_to_those_of_segments_and_are_counted(seed: int):
+    _, metrics, frames = some(seed, MEANS)
+    names, rec = [*map(str, metrics)], bound(frames)
+    users = rec.evaluate(*metrics, by="user")
+    users = users.join(frames["users"], on="user", how="left", nulls_equal=True)
+    model = ["model"] * ("model" in users.columns)
+
+    for by in (None, "country"):
+        keys = [*model, *([by] if by else [])]
+        found = rec.evaluate(*metrics, by=by, support=True)
+        values = users.group_by(keys) if keys else users.group_by(pl.lit(1))
+        counts = {f"n {name}": pl.col(name).count() for name in names}
+        averages = values.agg(pl.col(names).mean(), **counts).select(*keys, *names, *counts)
+        same = {"on": keys, "how": "left", "nulls_equal": True, "maintain_order": "left"}
+        expected = found.select(keys).join(averages, **same) if keys else averages
+        expected = expected.with_columns(pl.col([*counts]).fill_null(0))
+        if len(users):
+            assert_same(found.select(*keys, *names, *counts), expected)
+
+
+def test_a_metric_survives_its_own_string():
+    for metric in {one(**dict(one.settings)) for one in EVERY}:
+        for k in (1, 10, 250):
+            assert rf.parse(str(metric @ k)) == metric @ k
+            assert hash(rf.parse(str(metric @ k))) == hash(metric @ k)
+        assert metric @ 3 != metric @ 4
+
+
+@pytest.mark.parametrize("n_items", [1, 7, 30])
+def test_the_head_and_the_tail_of_the_items_are_what_their_shares_say(n_items: int):
+    # RecBole's tail_ratio, which is what the head leaves: 1 - 0.9 is less than 0.1 by a bit
+    items = pl.DataFrame({"item": [f"i{number:02}" for number in range(n_items)]})
+    recs = items.with_columns(user=pl.lit("u"), rank=pl.int_range(1, n_items + 1))
+    rec = recs.rec(items=items, train=recs.select("user", "item"))
+    for tenths in range(1, 10):
+        found = rec.long_tail_count(tail="items", share=1 - tenths / 10)
+        assert found == max(int(tenths / 10 * n_items), 1)

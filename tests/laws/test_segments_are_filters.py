@@ -188,7 +188,7 @@ ROADS: list[Road] = [
 ]
 
 
-@settings(examples(75), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(examples(40), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(
     scene=scenes(),
     metrics=st.lists(st.sampled_from(METRICS), min_size=2, max_size=4, unique=True),

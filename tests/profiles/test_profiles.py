@@ -52,7 +52,7 @@ FIXTURE = {
 
 
 def accuracy(profile: str) -> dict[str, Any]:
-    """The entries of a profile but those beyond accuracy, which recorded numbers hold: test_recorded_beyond.py."""
+    """The entries of a profile but those beyond accuracy, which recorded numbers hold: test_recorded.py."""
     metrics = PROFILES[profile].metrics
     return {
         name: metrics[name]

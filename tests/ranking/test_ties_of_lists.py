@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -15,25 +14,16 @@ from polars.testing import assert_frame_equal
 import recframe as rf
 from asking import ask, ask_one
 from frame_kinds import Kind
-from random_cases import (
-    CASES,
-    a_policy,
-    check_on,
-    seeded,
-    with_segments_of_rows,
-)
 from recframe.frames.options import Ties
 from tied_lists import (
     EVERY,
     LINEAR,
-    OF_TIES,
     ONE_SCORE,
     exactly,
     has_expectation,
     is_certain_of_ties,
     scored,
 )
-from ways_to_run import in_turn
 
 # Random frames may have no rank at all, or a `by` column on some rows of a user alone.
 pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
@@ -60,18 +50,6 @@ def test_last_places_worked_by_hand(kind: Kind, scores, relevance, k, expected):
     found = ask_one(kind, scored(*scores, relevance=relevance), *metrics, k=k, ties="last")
 
     assert list(found.values()) == exactly([1, *expected])
-
-
-@pytest.mark.parametrize("shape", CASES)
-def test_every_metric_that_can_be_told_of_whole_ties_is_that_of_the_last_places(shape: str):
-    rng = seeded(f"last {shape}")
-    asked = [one for one in OF_TIES if one.k in {None, 3}]
-    segments = [(("user",), False), (("genre",), False), (rng.choice([(), ("item",)]), True)]
-    for place, (by, model) in enumerate(segments):
-        policy = replace(a_policy(rng.choice, ["last"]), model=model)
-        case = CASES[shape](rng.choice, 90, 9, "score", policy)
-        case = replace(case, by=by, users=None, items=None)
-        check_on(in_turn(place, 3), with_segments_of_rows(rng.choice, case), asked)
 
 
 @pytest.mark.slow

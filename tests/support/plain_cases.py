@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from plain_beyond import OF_LISTS, OF_PAIRS, OF_ROWS, OF_USERS, follows, set_of
@@ -32,7 +33,26 @@ class Case:
     """The `universe=`."""
     no_relevant: str = "zero"
 
+    @cached_property
+    def seen(self) -> dict[Any, Any]:
+        """Keep what is asked again and again of the same rows."""
+        return {}
+
+    def once(self, key: Any, made: Callable[[], Any]) -> Any:
+        if key not in self.seen:
+            self.seen[key] = made()
+        return self.seen[key]
+
     def identified(self, name: str) -> list[Row]:
+        return self.once(name, lambda: self._identified(name))
+
+    def ranked(self) -> list[Row]:
+        return self.once(" ranked", self._ranked)
+
+    def judged(self) -> list[Row]:
+        return self.once(" judged", self._judged)
+
+    def _identified(self, name: str) -> list[Row]:
         """The rows that have both ids."""
         return [
             row
@@ -40,14 +60,14 @@ class Case:
             if row["user"] is not None and row["item"] is not None
         ]
 
-    def ranked(self) -> list[Row]:
+    def _ranked(self) -> list[Row]:
         return [
             row
             for row in self.identified("recs")
             if row["rank"] is not None and math.isfinite(row["rank"])
         ]
 
-    def judged(self) -> list[Row]:
+    def _judged(self) -> list[Row]:
         rows = self.identified("recs" if self.truth is None else "truth")
         return [
             row
@@ -202,14 +222,21 @@ def segment(case: Case, key: Row) -> Segment:
 
 def keys(case: Case, k: int | None, *, of_universe: bool) -> list[dict[str, Any]]:
     """The `by` columns of every row that must be there: those in which somebody (of the universe) has a list cut at k."""
+    return case.once(("keys", k, of_universe), lambda: _keys(case, k, of_universe=of_universe))
+
+
+def _keys(case: Case, k: int | None, *, of_universe: bool) -> list[dict[str, Any]]:
     by = ["model"] * (case.model and "model" not in case.by) + [*case.by]
     countries = {row["user"]: row["country"] for row in case.users if "country" in row}
     genres = {row["item"]: row.get("genre") for row in case.items or ()}
     found = {}
     for row in case.ranked():
-        own = genres.get(row["item"])
-        counting = case.universe(
-            (lambda item, own=own: genres.get(item) == own) if "genre" in by else bool
+        own = genres.get(row["item"]) if "genre" in by else None
+        counting = case.once(
+            ("genre", own, "genre" in by),
+            lambda own=own: case.universe(
+                (lambda item: genres.get(item) == own) if "genre" in by else bool
+            ),
         )
         if (k is None or row["rank"] <= k) and (row["user"] in counting or not of_universe):
             named = {**row, "country": countries.get(row["user"]), "genre": genres.get(row["item"])}

@@ -42,6 +42,8 @@ class Policy:
     model: bool = False
     min_relevance_for: str = "all"
     ties: str = "item"
+    weight: bool = False
+    """Whether users weigh what the column `weight` of `users` says."""
 
     def relevant(self, relevance: float | None) -> bool:
         if relevance is None:
@@ -334,6 +336,26 @@ def full_join(recs: Rows, truth: Rows, models: Sequence[Any]) -> list[Row]:
     return rows
 
 
+def judged_pairs(case: Case) -> dict[tuple[Any, ...], tuple[float | None, float | None]]:
+    """The rank and the highest relevance of each pair of a user who counts, as `judge` has them."""
+    case = with_relevance(without_nan(case))
+    rows = identified(case.recs if case.truth is None else case.truth)
+    truth = [row for row in rows if is_judged(row)]
+    recs = ranked(case, identified(case.recs), truth)
+    users = universe(case, recs, truth)
+    keys = ["model"] * case.policy.model + ["user", "item"]
+    of_users = [
+        row for row in judged_rows(case, recs, truth, models_of(case)) if row["user"] in users
+    ]
+    found = {}
+    for key, own in grouped(of_users, *keys).items():
+        listed = [row for row in own if has_rank(row)]
+        relevant = [row for row in listed if case.policy.relevant(row["relevance"])]
+        rank = min((row["rank"] for row in relevant or listed), default=None)
+        found[key] = (rank, highest(row["relevance"] for row in own))
+    return found
+
+
 def evaluate(asked: Sequence[Asked], case: Case) -> list[dict[str, Any]]:
     """One row for each segment, as `rec(...).evaluate(...)` returns them, in any order."""
     plain = replace(case, policy=replace(case.policy, min_relevance_for="all"))
@@ -373,7 +395,8 @@ def evaluate_all(asked: Sequence[Asked], case: Case) -> list[dict[str, Any]]:
     case = with_relevance(without_nan(case))
     parts, models = parts_of(case), models_of(case)
     by = ["model", *case.by] if case.policy.model and "model" not in case.by else list(case.by)
-    groups: dict[tuple[Any, ...], list[list[Any]]] = {}
+    groups: dict[tuple[Any, ...], list[Counted]] = {}
+    weights = weights_of(case)
     for values in grouped(frames_with(parts.of_rows, case.recs, case.truth), *parts.of_rows) or {
         (): ()
     }:
@@ -387,17 +410,19 @@ def evaluate_all(asked: Sequence[Asked], case: Case) -> list[dict[str, Any]]:
         key = dict(zip(parts.of_rows, values, strict=True))
         known = [row["item"] for row in [*recs, *truth]]
         cut = of_items(case, parts, known, ranked(case, recs, truth), truth)
-        for own, own_recs, own_truth in cut:
+        for of_item, own_recs, own_truth in cut:
             for listed, one in lists(case, own_recs, own_truth, models):
                 of_user = {
                     name: known.get(listed["user"]) for name, known in parts.of_users.items()
                 }
-                found = {**listed, **key, **own, **of_user}
+                found = {**listed, **key, **of_item, **of_user}
                 counted = groups.setdefault(tuple(found[name] for name in by), [])
-                if one.n_relevant or case.policy.no_relevant == "zero":
-                    counted.append([metric.value(one) for metric in asked])
-                elif case.policy.no_relevant == "null":
-                    counted.append([None] * len(asked))
+                weight = 1.0 if weights is None else weights.get(listed["user"], 0.0)
+                has_value = one.n_relevant or case.policy.no_relevant == "zero"
+                if has_value or case.policy.no_relevant == "null":
+                    added = [metric.value(one) for metric in asked]
+                    present = added if has_value and weight else [None] * len(asked)
+                    counted.append(Counted(weight, present))
     for key_of_all in [()] if not by else [(model,) for model in models] if by == ["model"] else []:
         groups.setdefault(key_of_all, [])
     always = set(by) <= {"model"}
@@ -409,6 +434,21 @@ def evaluate_all(asked: Sequence[Asked], case: Case) -> list[dict[str, Any]]:
         for key, values in groups.items()
         if key in kept or ("user" not in by and tuple(part_of(key, by).items()) in of_parts)
     ]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A user of a segment: their weight, and what their list adds to each metric."""
+
+    weight: float
+    values: Sequence[Value]
+
+
+def weights_of(case: Case) -> dict[Any, float] | None:
+    """The users' weights; a user without a weight has no part in a mean."""
+    if not case.policy.weight:
+        return None
+    return {row["user"]: row["weight"] for row in case.users or () if row["weight"] is not None}
 
 
 def part_of(key: Sequence[Any], by: Sequence[str]) -> dict[str, Any]:
@@ -483,38 +523,49 @@ def lists(
 
 
 def means(
-    asked: Sequence[Asked], key: dict[str, Any], values: Sequence[Sequence[Any]]
+    asked: Sequence[Asked], key: dict[str, Any], counted: Sequence[Counted]
 ) -> dict[str, Any]:
-    row = key if "user" in key else {**key, "n_users": len(values)}
+    row = key if "user" in key else {**key, "n_users": len(counted)}
     for number, metric in enumerate(asked):
-        present = [value[number] for value in values if value[number] is not None]
+        present = [
+            (one.weight, one.values[number]) for one in counted if one.values[number] is not None
+        ]
         row[str(metric)] = mean(present) if present else None
     return row
 
 
-def mean(present: Sequence[Any]) -> float:  # noqa: PLR0911  one for each kind of mean
-    if isinstance(present[0], FOfMeans):
-        return harmonic_mean(
-            mean([one.p for one in present]), mean([one.r for one in present]), present[0].beta
-        )
-    if isinstance(present[0], OfCurves):
+def total(weighted: Iterable[tuple[float, float]]) -> float:
+    return math.fsum(weight * value for weight, value in weighted)
+
+
+def average(weighted: Sequence[tuple[float, float]]) -> float:
+    return total(weighted) / math.fsum(weight for weight, _ in weighted)
+
+
+def mean(present: Sequence[tuple[float, Any]]) -> float:  # noqa: PLR0911  one for each kind of mean
+    """The mean of weighted values, or what is made of sums over them."""
+
+    def of(name: str) -> list[tuple[float, float]]:
+        return [(weight, getattr(value, name)) for weight, value in present]
+
+    first = present[0][1]
+    if isinstance(first, FOfMeans):
+        return harmonic_mean(average(of("p")), average(of("r")), first.beta)
+    if isinstance(first, OfCurves):
+        cuts = range(len(first.curve))
         means = [
-            [math.fsum(parts) / len(parts) for parts in zip(*at_j, strict=True)]
-            for at_j in zip(*(one.curve for one in present), strict=True)
+            [average([(w, one.curve[at][side]) for w, one in present]) for side in (0, 1)]
+            for at in cuts
         ]
-        return max([r for p, r in means if p > present[0].precision - 1e-9], default=0.0)
-    if isinstance(present[0], OfRatio):
-        return ratio(sum(one.part for one in present), sum(one.whole for one in present))
-    if isinstance(present[0], FOfSums):
-        hits = sum(one.hits for one in present)
-        p = ratio(hits, sum(one.places for one in present))
-        r = ratio(hits, sum(one.n_relevant for one in present))
-        return harmonic_mean(p, r, present[0].beta)
-    if isinstance(present[0], OfGeometricMean):
-        return math.exp(
-            math.fsum(math.log(max(one.value, 0.00001)) for one in present) / len(present)
-        )
-    if isinstance(present[0], OfWeightedMean):
-        weighed = math.fsum(one.weight * one.value for one in present)
-        return weighed / math.fsum(one.weight for one in present)
-    return math.fsum(present) / len(present)
+        return max([r for p, r in means if p > first.precision - 1e-9], default=0.0)
+    if isinstance(first, OfRatio):
+        return ratio(total(of("part")), total(of("whole")))
+    if isinstance(first, FOfSums):
+        hits = total(of("hits"))
+        p, r = ratio(hits, total(of("places"))), ratio(hits, total(of("n_relevant")))
+        return harmonic_mean(p, r, first.beta)
+    if isinstance(first, OfGeometricMean):
+        return math.exp(average([(w, math.log(max(value, 0.00001))) for w, value in of("value")]))
+    if isinstance(first, OfWeightedMean):
+        return average([(weight * one.weight, one.value) for weight, one in present])
+    return average(present)

@@ -10,14 +10,13 @@ from typing import Any
 
 import polars as pl
 from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
 
 import recframe as rf
 from plain_accuracy import METRICS
 from plain_policies import Asked, Case, Policy, Row, Rows, evaluate, parts_of
 from pooled_ranks import apart
 from strategies import examples
-from ways_to_run import EAGER, LARGE, Way
+from ways_to_run import EAGER, Way
 
 TOLERANCE = 1e-12
 KS = [None, 1, 2, 3, 5, 10, 1000]
@@ -112,8 +111,6 @@ EVERYTHING = [
     for k in KS
     if (k or not stops_at_k(name, parameters)) and (k != 1000 or name != "recall_at_precision")
 ]
-AT_ONE_CUT = [Asked(name, 3, parameters) for name, parameters in VARIANTS]
-UNIVERSES = [None, "truth", "recs", "both", "all"]
 TIES = ["item", "item_reverse", "item_desc", "pessimistic", "optimistic", "order"]
 
 SCHEMA = {
@@ -122,6 +119,7 @@ SCHEMA = {
     "rank": pl.Float64,
     "score": pl.Float64,
     "relevance": pl.Float64,
+    "weight": pl.Float64,
     "model": pl.String,
     "country": pl.String,
     "genre": pl.String,
@@ -134,66 +132,49 @@ def frame(rows: Rows, dtypes: Mapping[str, Any]) -> pl.DataFrame:
     )
 
 
-def bound(
-    case: Case,
-    make: Callable[[pl.DataFrame], Any] = EAGER,
-    dtypes: Mapping[str, Any] | None = None,
-) -> rf.Rec[Any]:
-    options = {
+def given(
+    case: Case, make: Callable[[pl.DataFrame], Any], dtypes: Mapping[str, Any] | None = None
+) -> tuple[Any, dict[str, Any]]:
+    """The lists and what `rec(...)` binds, as frames that `make` makes."""
+    options: dict[str, Any] = {
         name: value
         for name, value in vars(case.policy).items()
-        if name != "model" and value is not None
+        if name not in {"model", "weight"} and value is not None
     }
-    options |= {"model": "model"} if case.policy.model else {}
+    options |= {name: name for name in ("model", "weight") if getattr(case.policy, name)}
     sides = {name: getattr(case, name) for name in ("truth", "users", "items")}
-    sides = {name: make(frame(rows, dtypes or {})) for name, rows in sides.items() if rows}
-    return rf.rec(make(frame(case.recs, dtypes or {})))(**options, **sides)
+    options |= {name: make(frame(rows, dtypes or {})) for name, rows in sides.items() if rows}
+    return make(frame(case.recs, dtypes or {})), options
+
+
+def bound(case: Case, make: Callable[[pl.DataFrame], Any] = EAGER, **how: Any) -> rf.Rec[Any]:
+    lists, options = given(case, make, **how)
+    return rf.rec(lists)(**options)
 
 
 def check(
-    case: Case,
-    asked: Sequence[Asked],
-    way: Way = EAGER,
-    dtypes: Mapping[str, Any] | None = None,
+    case: Case, asked: Sequence[Asked], way: Way = EAGER, dtypes: Mapping[str, Any] | None = None
 ) -> None:
-    check_on([way], case, asked, dtypes)
-
-
-def check_on(
-    ways: Sequence[Way],
-    case: Case,
-    asked: Sequence[Asked],
-    dtypes: Mapping[str, Any] | None = None,
-) -> None:
-    """Each way gives what the plain definitions do, which are asked once.
-
-    Of several ways those that plan on their own are asked all metrics; the others have a share of them each.
-    """
-    expected = evaluate(asked, case)
+    """A way to run gives what the plain definitions do: each row, in the order of its keys, and each number."""
     keys = ["model"] * (case.policy.model and "model" not in case.by) + [*case.by]
-    ways = [way for way in ways if takes(way, case)]
-    # which users count hangs on all metrics that are asked where a level is that of some of them
-    shares = len(ways) > 1 and case.policy.min_relevance_for == "all"
-    sharing = [way for way in ways if shares and way not in {EAGER, LARGE}]
-    for way in ways:
-        own = asked[sharing.index(way) :: len(sharing)] if way in sharing else asked
-        others = {str(one) for one in asked} - {str(one) for one in own}
-        found = way.answer(
-            lambda make: bound(case, make, dtypes), [*map(str, own)], list(case.by) or None
-        )
-        if way.name == "buckets" and "user" in case.by:  # rows of users come in no order
-            found = found.sort(keys, nulls_last=True)
-        rows = [{name: row[name] for name in row if name not in others} for row in expected]
-        compare(found.to_dicts(), rows, keys)
+    found = way.answer(
+        lambda make: given(case, make, dtypes), [*map(str, asked)], list(case.by) or None
+    )
+    if way.name == "buckets" and "user" in case.by:  # rows of users come in no order
+        found = found.sort(keys, nulls_last=True)
+    compare(found.to_dicts(), evaluate(asked, case), keys)
 
 
 def takes(way: Way, case: Case) -> bool:
-    """Whether the order of rows, and what a bucket shows of all segments, have no part in a case."""
-    parts = parts_of(case)
-    is_cut = bool(parts.of_rows or parts.of_items)
-    if way.name == "buckets" and case.policy.universe == "all" and case.users and is_cut:
-        return False
-    return case.policy.ties != "order" or way.name not in {"buckets", "shuffled"}
+    """Whether neither the order of rows, nor what a bucket or a batch shows of all, have a part in a case."""
+    parts, of_all = parts_of(case), case.policy.universe == "all" and bool(case.users)
+    refused = [
+        way.name == "buckets" and of_all and (parts.of_rows or parts.of_items),
+        # rows of users are no sums
+        way.name == "batches" and (of_all or "user" in case.by),
+        way.name in {"buckets", "shuffled", "batches"} and case.policy.ties == "order",
+    ]
+    return not any(refused)
 
 
 def compare(found: Sequence[Row], expected: Sequence[Row], keys: Sequence[str]) -> None:
@@ -241,40 +222,17 @@ RANKS = [
     2.75,
 ]
 SCORES = [None, math.nan, math.inf, -math.inf, -2.0, 0.0, 0.25, 0.25, 0.5, 1.0, 3.0]
+WEIGHTS = [None, math.nan, 0.25, 1.0, 1.0, 2.5, 10.0]
 RELEVANCES = [None, None, math.nan, -1.0, 0.0, 0.0, 0.5, 1.0, 1.0, 2.0, 3.0, 5.0]
 COUNTRIES, GENRES = ["AT", "BE", None], ["x", "y", None]
-SEGMENTS_OF_JUDGED = [
-    (),
-    (),
-    ("user",),
-    ("country",),
-    ("genre",),
-    ("genre", "country"),
-    ("item",),
-    ("user", "genre"),
-]
-SEGMENTS_OF_TWO = [
-    (),
-    (),
-    ("user",),
-    ("country",),
-    ("genre",),
-    ("country", "genre"),
-    ("item",),
-    ("genre", "user"),
+Segments = tuple[str, ...]
+SEGMENTS: list[Segments] = [
+    *((), ("user",), ("item",), ("country",), ("genre",)),
+    *(("country", "genre"), ("genre", "user")),
 ]
 
 
-def a_policy(choose: Choose, ties: Sequence[str] = ("item",)) -> Policy:
-    return Policy(
-        universe=choose([None, *UNIVERSES]),
-        no_relevant=choose(["zero", "zero", "skip", "null"]),
-        min_relevance=choose([None, None, 0.5, 2, "any"]),
-        min_relevance_for=choose(["all", "all", "binary"]),
-        relevant_from=choose(["truth", "truth", "list"]),
-        model=choose([False, False, True]),
-        ties=choose(ties),
-    )
+ANY = Policy()
 
 
 def some_rows(
@@ -310,15 +268,14 @@ def described(
 
 
 def judged_case(
-    choose: Choose, n_rows: int, n_users: int, order: str = "rank", policy: Policy | None = None
+    choose: Choose,
+    n_rows: int,
+    n_users: int,
+    order: str = "rank",
+    policy: Policy = ANY,
+    by: Segments = (),
 ) -> Case:
     """A judged frame with its segments as columns of its own or of side frames."""
-    policy = policy or a_policy(choose, TIES if order == "score" else ["item"])
-    by = (
-        choose(SEGMENTS_OF_JUDGED)
-        if not policy.model
-        else choose([*SEGMENTS_OF_JUDGED, ("country", "model")])
-    )
     columns = {order: RANKS if order == "rank" else SCORES, "relevance": RELEVANCES}
     columns |= models_of(policy, order)
     rows = ranked_by_models(some_rows(choose, n_rows, n_users, columns))
@@ -338,19 +295,18 @@ def judged_case(
                 ]
     if policy.universe == "all" and "users" not in sides and "country" not in by:
         sides["users"] = [{"user": user} for user in ("u000", "zz", None)]
-    return unpooled(Case(rows, by=by, policy=policy, **sides))
+    return weighed(choose, unpooled(Case(rows, by=by, policy=policy, **sides)))
 
 
 def two_frames(
-    choose: Choose, n_rows: int, n_users: int, order: str = "rank", policy: Policy | None = None
+    choose: Choose,
+    n_rows: int,
+    n_users: int,
+    order: str = "rank",
+    policy: Policy = ANY,
+    by: Segments = (),
 ) -> Case:
     """Recommendations and truth; segments on one of the frames (users'), on both (rows') or on side frames."""
-    policy = policy or a_policy(choose, TIES if order == "score" else ["item"])
-    by = (
-        choose(SEGMENTS_OF_TWO)
-        if not policy.model
-        else choose([*SEGMENTS_OF_TWO, ("country", "model")])
-    )
     ordered = {order: RANKS if order == "rank" else SCORES}
     recs = some_rows(choose, n_rows, n_users, ordered | models_of(policy, order))
     recs = ranked_by_models(recs)
@@ -363,7 +319,20 @@ def two_frames(
     case = with_genres(choose, case) if "genre" in by else case
     if policy.universe == "all" and "country" not in by:
         case = replace(case, users=[{"user": user} for user in ("u000", "zz", None)])
-    return unpooled(case)
+    return weighed(choose, unpooled(case))
+
+
+def weighed(choose: Choose, case: Case) -> Case:
+    """A weight for most users, if they weigh."""
+    if not case.policy.weight:
+        return case
+    rows = [*case.recs, *(case.truth or ())]
+    table = case.users or described(choose, "country", [None], "user", rows)
+    drawn = [{"user": row["user"], "weight": choose(WEIGHTS)} for row in table]
+    users = [own | row for own, row in zip(drawn, table, strict=True)]
+    if not case.users:
+        users = [{name: row[name] for name in ("user", "weight")} for row in users]
+    return replace(case, users=users)
 
 
 def unpooled(case: Case) -> Case:
@@ -411,15 +380,6 @@ def seeded(name: str) -> random.Random:
     return random.Random(f"recframe {name}")  # noqa: S311  no secret
 
 
-@st.composite
-def cases(draw: st.DrawFn, order: str = "rank") -> Case:
-    def choose(values: Sequence[Any]) -> Any:
-        return draw(st.sampled_from(values))
-
-    return CASES[choose(["judged", "two"])](choose, choose(range(1, 9)), choose([1, 2, 3]), order)
-
-
-some_metrics = st.lists(st.sampled_from(EVERYTHING), min_size=1, max_size=4, unique_by=str)
 exploring = settings(
     examples(90), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
@@ -433,3 +393,28 @@ def with_segments_of_rows(choose: Choose, case: Case) -> Case:
         return [row | {name: choose(values) for name, values in segments.items()} for row in of]  # type: ignore[operator]
 
     return unpooled(replace(case, recs=rows(case.recs), truth=case.truth and rows(case.truth)))
+
+
+INTEGERS = {"user": pl.Int32, "item": pl.Int64, "rank": pl.UInt8, "relevance": pl.Int8}
+"""Dtypes of a case with whole numbers."""
+
+
+def with_integers(case: Case) -> Case:
+    """The case with whole numbers, negative ids among them, where it had text and fractions."""
+
+    def number(name: str, value: Any) -> Any:
+        if value in {None, "zz"}:
+            return value and 100
+        if name == "user":
+            return int(value[1:]) - 7
+        if name == "item":
+            return "DCBAJIHGFE".index(value) - 4
+        if name in {"rank", "relevance"}:
+            return math.ceil(value) if math.isfinite(value) else None
+        return value
+
+    def rows(of: Rows | None) -> Any:
+        return of and [{name: number(name, value) for name, value in row.items()} for row in of]
+
+    sides = {name: rows(getattr(case, name)) for name in ("recs", "truth", "users", "items")}
+    return replace(case, **sides)

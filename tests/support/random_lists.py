@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -12,10 +13,10 @@ import polars as pl
 import recframe as rf
 from choices import CHOICES, with_a_value
 from plain_beyond import OF_USERS
-from plain_cases import Asked, Case, Rows, Segment, keys, segment
+from plain_cases import Asked, Case, Rows, keys, segment
 from plain_propensity import WEIGHTED
 from pooled_ranks import apart
-from ways_to_run import EAGER, LARGE, Way
+from ways_to_run import EAGER, Way
 
 TOLERANCE = 1e-12
 KS = [1, 3, 8, None]
@@ -59,7 +60,8 @@ def metric(asked: Asked) -> Any:
     )
 
 
-def bound(case: Case, make: Callable[[pl.DataFrame], Any]) -> Any:
+def given(case: Case, make: Callable[[pl.DataFrame], Any]) -> tuple[Any, dict[str, Any]]:
+    """The lists and what `rec(...)` binds, as frames that `make` makes."""
     sides = {name: getattr(case, name) for name in ("truth", "train", "users", "items")}
     options: dict[str, Any] = {name: make(frame(rows)) for name, rows in sides.items() if rows}
     if case.reference:
@@ -72,48 +74,40 @@ def bound(case: Case, make: Callable[[pl.DataFrame], Any]) -> Any:
         options["propensity"] = "propensity"
     options |= {"universe": case.counting} if case.counting else {}
     options |= {"no_relevant": case.no_relevant} if case.no_relevant != "zero" else {}
-    return rf.rec(make(frame(case.recs)))(**options)
+    return make(frame(case.recs)), options
 
 
-def check(case: Case, asked: Sequence[Asked], *ways: Way) -> None:
-    """Every row that is given agrees, and every segment that somebody has a list in is given; in each way, or eagerly.
-
-    Of several ways those that plan on their own are asked all metrics; the others have a share of them each.
-    """
-    ways = ways or (EAGER,)
-    sharing = [way for way in ways if len(ways) > 1 and way not in {EAGER, LARGE}]
-    there: dict[tuple[Any, ...], Segment] = {}
-    expected: dict[Any, float | None] = {}
-    for way in ways:
-        own = asked[sharing.index(way) :: len(sharing)] if way in sharing else asked
-        own = [one for one in own if takes(way, one, case)]
-        if not own:
-            continue
-        metrics = [metric(one) for one in own]
-        found = way.answer(lambda make: bound(case, make), metrics, list(case.by) or None)
-        names = [name for name in found.columns if name in {"model", "user", "country", "genre"}]
-        rows = {tuple(row[name] for name in names): row for row in found.to_dicts()}
-        assert len(rows) == len(found)
-        for one in own:
-            for key in keys(case, one.k, of_universe=one.name in OF_USERS | WEIGHTED):
-                assert tuple(key[name] for name in names) in rows
-        wrong = {}
-        for key, row in rows.items():
-            if key not in there:
-                there[key] = segment(case, dict(zip(names, key, strict=True)))
-            for one, ours in zip(own, map(str, metrics), strict=True):
-                if (key, ours) not in expected:
-                    expected[key, ours] = there[key].value(one)
-                if not agree(row[ours], expected[key, ours]):
-                    wrong[ours, key] = {"recframe": row[ours], "reference": expected[key, ours]}
-        assert not wrong, way
+def check(case: Case, asked: Sequence[Asked], way: Way = EAGER) -> None:
+    """Every row that is given agrees, and every segment that somebody has a list in is given."""
+    metrics = [metric(one) for one in asked]
+    found = way.answer(lambda make: given(case, make), metrics, list(case.by) or None)
+    names = [name for name in found.columns if name in {"model", "user", "country", "genre"}]
+    rows = {tuple(row[name] for name in names): row for row in found.to_dicts()}
+    assert len(rows) == len(found)
+    for of_universe in {one.name in OF_USERS | WEIGHTED for one in asked}:
+        own = [one.k for one in asked if (one.name in OF_USERS | WEIGHTED) == of_universe]
+        for key in keys(case, None if None in own else max(own), of_universe=of_universe):
+            assert tuple(key[name] for name in names) in rows
+    wrong = {}
+    for key, row in rows.items():
+        there = segment(case, dict(zip(names, key, strict=True)))
+        for one, ours in zip(asked, map(str, metrics), strict=True):
+            expected = there.value(one)
+            if not agree(row[ours], expected):
+                wrong[ours, key] = {"recframe": row[ours], "reference": expected}
+    assert not wrong
 
 
-def takes(way: Way, asked: Asked, case: Case) -> bool:
-    """Whether a metric needs no list of another bucket or part."""
-    if asked.name != "personalization" or way.name not in {"buckets", "parts"}:
+def takes(way: Way, asked: Asked, by: Sequence[str]) -> bool:
+    """Whether a metric needs no list of another bucket, part or batch."""
+    if asked.name != "personalization" or way.name not in {"buckets", "parts", "batches"}:
         return True
-    return asked.parameters.get("similarity") != "overlap" and "user" not in case.by
+    if way.name == "batches":
+        return (
+            asked.parameters.get("against") != "all"
+            and asked.parameters.get("similarity") != "overlap"
+        )
+    return asked.parameters.get("similarity") != "overlap" and "user" not in by
 
 
 def agree(ours: Any, theirs: float | None) -> bool:
@@ -199,3 +193,44 @@ def a_case(
 
 def seeded(name: str) -> random.Random:
     return random.Random(f"recframe beyond {name}")  # noqa: S311  no secret
+
+
+def as_judged(rng: random.Random, case: Case) -> Case:
+    """The lists as judged rows, which are their own truth.
+
+    Rows of one pair agree: the accuracy metrics take a hit's rank from the relevant ones, and a list its best.
+    """
+    relevances = {(row["user"], row["item"]): rng.choice(RELEVANCES) for row in case.recs}
+    judged = [{**row, "relevance": relevances[row["user"], row["item"]]} for row in case.recs]
+    return replace(case, recs=judged, truth=None)
+
+
+WEIGHTS: list[dict[str, Any]] = [
+    {"weights": weights, "exponent": exponent, "min_propensity": floor}
+    for weights in ("snips", "ips")
+    for exponent, floor in ((1.0, 0.001), (2.5, 0.001), (1.0, 0.4))
+]
+WEIGHTED_FORMS = [Asked(name, way, k) for name in WEIGHTED for way in WEIGHTS for k in KS]
+WEIGHTED_FORMS += [
+    Asked(name, {"weights": weights, "exponent": 1.0, **way}, k)
+    for name, way in (("ndcg", {"gain": "exp"}), ("ndcg", {"gain": "binary"}), ("rbp", {"p": 0.5}))
+    for weights in ("snips", "ips")
+    for k in KS
+]
+
+
+def with_propensity(rng: random.Random, case: Case, *, given: bool) -> Case:
+    """Lists of distinct ranks, as the accuracy metrics take repeated ones apart; a propensity for each pair of the truth."""
+    seen: set[Any] = set()
+    recs = []
+    for row in case.recs:
+        of_list = (row.get("model"), row["user"])
+        keys = {(*of_list, "item", row["item"]), (*of_list, "rank", row["rank"])}
+        if seen.isdisjoint(keys):
+            whole = row["rank"] is not None and row["rank"] % 1 == 0
+            recs.append(row if whole else {**row, "rank": None})
+            seen |= keys
+    truth = [*{(row["user"], row["item"]): row for row in case.truth or ()}.values()]
+    if given:
+        truth = [{**row, "propensity": rng.choice([0.05, 0.2, 0.5, 1.0])} for row in truth]
+    return replace(case, recs=recs, truth=truth, propensity=given)

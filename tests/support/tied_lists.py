@@ -58,7 +58,6 @@ EVERY = [
     if k or not stops_at_k(name, parameters)
 ]
 LINEAR = [asked for asked in EVERY if has_expectation(asked)]
-OF_TIES = [asked for asked in EVERY if is_certain_of_ties(asked)]
 
 
 def exactly(value):

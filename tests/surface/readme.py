@@ -35,6 +35,8 @@ CASES = ROOT / "tests" / "benchmarks" / "cases.json"
 GROWTH = ROOT / "tests" / "benchmarks" / "growth.json"
 SPLITS = ROOT / "tests" / "benchmarks" / "splits.json"
 APART = ROOT / "tests" / "benchmarks" / "apart.json"
+APART_DAY = APART.with_name("apart_day.json")
+"""The same with several models in one frame."""
 ENGINES = ROOT / "tests" / "benchmarks" / "engines.json"
 SIMULATIONS = ROOT / "tests" / "benchmarks" / "simulations.json"
 
@@ -168,9 +170,9 @@ def _grown(line: dict[str, Any]) -> str:
     return _row([*cells, f"{seconds / middle['loop_seconds']:.1f} at {middle['size']:,}"])
 
 
-def apart_table() -> str:
-    """Return the last full run of the libraries that have environments of their own, nothing where there was none yet."""
-    return table_of(json.loads(APART.read_text(encoding="utf-8"))) if APART.exists() else ""
+def apart_table(path: Path) -> str:
+    """Return a full run of the libraries that have environments of their own, nothing where there was none yet."""
+    return table_of(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else ""
 
 
 def splits_table() -> str:
@@ -209,10 +211,12 @@ def table_of(result: dict[str, Any]) -> str:
         for found in cases[0]["versions"].values()
     )
     rows = " and ".join(f"{count:,}" for count in cases[0]["rows"])
+    several = settings.get("models", 1)
+    models = f" of {several} models" if several > 1 else ""
     head = (
-        f"The same six metrics at k = {settings['k']} from two long frames, recommendations and a binary truth ({rows} rows, "
-        f"{settings['users']:,} users), each library in its own process, starting from the frame, interleaved; median of "
-        f"{len(cases[0]['contenders'][0]['seconds'])}, as a multiple of recframe's ({machine}):"
+        f"The same six metrics at k = {settings['k']} from two long frames, recommendations{models} and a binary truth "
+        f"({rows} rows, {settings['users']:,} users), each library in its own process, starting from the frame, interleaved; "
+        f"median of {len(cases[0]['contenders'][0]['seconds'])}, as a multiple of recframe's ({machine}):"
     )
     titles = [f"{case['ids']} ids, {case['frame']}" for case in cases]
     table = [f"| | {' | '.join(titles)} | metrics |", f"|---{'|---' * len(cases)}|---|"]
@@ -241,27 +245,39 @@ FRONT = {
 
 
 def front_table() -> str:
-    """Return what the libraries take on their fastest way, as a small table."""
+    """Return what the libraries take on their fastest way, for one model and for several, as a small table."""
     result = json.loads(APART.read_text(encoding="utf-8"))
-    shown = [(case["ids"], case["frame"]) for case in result["cases"]]
-    wanted = [shown.index(one) for one in (("int", "polars"), ("string", "pandas"))]
-    cases = [result["cases"][place]["contenders"] for place in wanted]
-    own = " | ".join(f"{case[0]['median'] * 1000:.0f} ms" for case in cases)
+    rows = f"{result['cases'][0]['rows'][0] / 1e6:.0f} million recommendations of one model"
+    told = "; where a frame holds several models, the distance is smaller:"
+    wanted = {
+        "integer ids, Polars": _case(result, "int", "polars"),
+        "text ids, pandas": _case(result, "string", "pandas"),
+    }
+    if APART_DAY.exists():
+        day = json.loads(APART_DAY.read_text(encoding="utf-8"))
+        models, told = f"{day['settings']['models']} models", ":"
+        rows += f", and from {day['cases'][0]['rows'][0] / 1e6:.0f} million of {models},"
+        wanted[f"{models}, text ids, Polars"] = _case(day, "string", "polars")
+    own = [f"{case[0]['median'] * 1000:.0f} ms" for case in wanted.values()]
     lines = [
-        "| | integer ids, Polars | text ids, pandas |",
-        "|---|---|---|",
-        f"| **recframe** | {own} |",
+        f"| | {' | '.join(wanted)} |",
+        f"|{'---|' * (len(wanted) + 1)}",
+        _row(["**recframe**", *own]),
     ]
     for name, begins in FRONT.items():
-        least = [_least(case, begins) for case in cases]
-        lines.append(f"| {name} | {' | '.join(f'{one:.1f} x' for one in least)} |")
-    rows = result["cases"][0]["rows"][0] / 1e6
+        lines.append(_row([name, *(f"{_least(one, begins):.1f} x" for one in wanted.values())]))
     head = (
-        f"Six metrics at k = 10 from {rows:.0f} million recommendations of one model and their truth, on "
-        f"{result['machine']['threads']} cores. The others take this many times as long, each by the fastest way we found; "
-        "where a frame holds several models, the distance is smaller:"
+        f"Six metrics at k = 10 from {rows} and their truth, on {result['machine']['threads']} cores. The others take this "
+        f"many times as long, each by the fastest way we found{told}"
     )
     return "\n".join([head, "", *lines])
+
+
+def _case(result: dict[str, Any], ids: str, frame: str) -> list[dict[str, Any]]:
+    """Return who ran on some ids and frames."""
+    cases = {(one["ids"], one["frame"]): one["contenders"] for one in result["cases"]}
+    found: list[dict[str, Any]] = cases[ids, frame]
+    return found
 
 
 def front_numbers() -> str:
@@ -339,7 +355,8 @@ PARTS: dict[str, Callable[[], str]] = {
     "front speed": front_table,
     "cases": case_table,
     "growth": growth_table,
-    "apart": apart_table,
+    "apart": lambda: apart_table(APART),
+    "apart day": lambda: apart_table(APART_DAY),
     "large": large_table,
     "splits": splits_table,
     "engines": engines_table,

@@ -13,7 +13,7 @@ import polars as pl
 import recframe  # noqa: F401  it puts .rec on frames
 
 ROOT = Path(__file__).parents[2]
-RECORDED = ROOT / "tests" / "agreement" / "recorded"
+RECORDED = ROOT / "tests" / "recorders"
 PAGES = sorted((ROOT / "docs" / "from").glob("*.md"))
 PART = re.compile(r"(<!-- recorded (\w+): [^\n]*-->\n).*?(<!-- end -->)", re.DOTALL)
 K = 5

@@ -10,7 +10,7 @@ import recframe as rf
 
 HERE = Path(__file__).parents[1]
 NAMES: dict[str, list[str]] = json.loads(
-    (HERE / "agreement" / "recorded" / "names.json").read_text(encoding="utf-8")
+    (HERE / "recorders" / "names.json").read_text(encoding="utf-8")
 )
 PAGE = (HERE.parent / "docs" / "equivalents.md").read_text(encoding="utf-8")
 CODE = re.compile(r"`([^`]+)`")

@@ -94,7 +94,8 @@ class Gates(Generic[F]):
             fails: significantly on the wrong side. The interval is beyond the bound, and `p_adjusted`, corrected by Holm for
                 all rows of the table, is at most 1 - level. So many segments make no false alarm.
             holds: significantly on the right side. The interval reaches at most to the bound, also with two added users at the
-                ends of the metric: where it lacks an end, with the lowest or highest value of a user.
+                ends of the metric; of a metric without two ends it takes 30 users whose values differ from 0, or from the
+                other model's.
             open: the data cannot tell. Rows of no user, one user, or fewer than `min_users`, which are not tested, are open.
             missing: the model or segment is in `last`, with at least `min_users` users, but not in today's result; or no model
                 and no segment has a row for the requirement.

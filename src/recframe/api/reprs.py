@@ -27,11 +27,13 @@ def of_frame(frame: Any) -> str:
     """Return the class of a frame with its library and, where it is in memory, the number of its rows."""
     if isinstance(frame, NamedFrame):
         frame = frame.frame
-    kind, of_each = kind_for(frame), ""
     if isinstance(frame, Models):
-        of_each = f" for each of {', '.join(map(repr, frame.frames))}"
-        frame = next(iter(frame.frames.values()))
-    words = f"a {type(frame).__module__.partition('.')[0]}.{type(frame).__name__}{of_each}"
-    if kind.is_lazy:
-        return words
-    return f"{words}{',' * bool(of_each)} of {counted(kind.size, 'row')}{' in all' * bool(of_each)}"
+        of_first = _class_of(next(iter(frame.frames.values())))
+        return f"{of_first} for each of {', '.join(map(repr, frame.frames))}"
+    kind, words = kind_for(frame), _class_of(frame)
+    return words if kind.is_lazy else f"{words} of {counted(kind.size, 'row')}"
+
+
+def _class_of(frame: Any) -> str:
+    """Return the class of a frame with its library."""
+    return f"a {type(frame).__module__.partition('.')[0]}.{type(frame).__name__}"

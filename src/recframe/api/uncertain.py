@@ -104,7 +104,8 @@ class Uncertain(Generic[F]):
             level: the confidence level of the intervals, each alone; a verdict needs `p_adjusted` of at most 1 - level.
             margin: a share of the baseline's value, such as 0.01, that does not matter: "not worse" is shown by the mean of b -
                 (1 - margin) a, "same" by that and b - (1 + margin) a, where p is at most (1 - level) / 2, of the users and two
-                added ones with the most extreme differences. These two verdicts are not corrected for many rows.
+                added ones with the most extreme differences, or of 30 users who differ where the metric lacks an end. These two
+                verdicts are not corrected for many rows.
             correction: how p values are corrected for all rows of the result: "holm"; "benjamini-hochberg", of the share of
                 false findings; None.
             min_users: with fewer users (or clusters) a row has its numbers, but no `p_adjusted` and the verdict "few".

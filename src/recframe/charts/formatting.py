@@ -10,7 +10,8 @@ MINUS = "\N{MINUS SIGN}"
 DIGITS = 3
 SMALL = 0.001
 """Value below which a number has two significant digits."""
-LEAST, ROUNDING = 1e-6, 1e-9
+LEAST = 1e-6
+ROUNDING = 1e-9
 """Values up to which a number is 0: alone, and as a share of half its interval."""
 MOST_DECIMALS = 9
 LEAST_P = 0.001
@@ -37,8 +38,10 @@ def number(
     """
     if value is None:
         return NONE
-    size, half = abs(value), (ends[1] - ends[0]) / 2 if ends else 0.0
-    least, digits = LEAST, 0 if size >= 1000 else 1 if size >= 10 else DIGITS  # noqa: PLR2004  four digits in all
+    size = abs(value)
+    half = (ends[1] - ends[0]) / 2 if ends else 0.0
+    least = LEAST
+    digits = 0 if size >= 1000 else 1 if size >= 10 else DIGITS  # noqa: PLR2004  four digits in all
     if 0.0 < half < math.inf:
         digits = min(max(1 - math.floor(math.log10(half)), 0), MOST_DECIMALS)
         least = ROUNDING * half

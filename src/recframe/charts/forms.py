@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import polars as pl
@@ -47,9 +48,17 @@ LETTER = 6.4
 """Average width of a letter, in pixels."""
 OF_VIEWS = 70
 """Width left and right of several views, in pixels."""
-HEIGHT, OF_VIEW = 280, 150
+HEIGHT = 280
+OF_VIEW = 150
 """Heights of one view and of each of several, in pixels."""
 NARROWEST_VIEW = 200
+SHAPES = [
+    *("circle", "square", "diamond", "cross"),
+    *("triangle-right", "triangle-left", "triangle-up", "triangle-down"),
+]
+"""Shapes of models, in turn, for those who do not see their colours."""
+FEWEST = 10
+"""Fewest users of a segment whose interval is drawn; that of two users is wider than all others together."""
 MOST_READ = 12
 """Most rows in an alternative text."""
 SAID = {"tooltip": {"field": "words"}, "description": {"field": "words"}}
@@ -125,10 +134,9 @@ class Canvas(NamedTuple):
     """Sentences on what is not drawn, or grey."""
     legend: bool = True
 
-    @property
-    def channel(self) -> Encoding:
-        """The encoding of models by colours."""
-        scale = {"domain": [*self.colours], "range": [*self.colours.values()]}
+    def channel(self, looks: Sequence[str] = ()) -> Encoding:
+        """Return the encoding of models by some looks, their colours without any."""
+        scale = {"domain": [*self.colours], "range": [*(looks or self.colours.values())]}
         named = self.data.filter("clear")["model"].unique(maintain_order=True).to_list()
         columns = max(self.look.width // 180, 1)
         above = {"title": None, "orient": "top", "values": named, "columns": columns}
@@ -138,8 +146,8 @@ class Canvas(NamedTuple):
     def points(self, at: Encoding, size: float, only: str = "") -> alt.Chart:
         """Return the marks that say their words; hollow ones where rows are `hollow`."""
         filled = {"value": 1, "condition": {"test": "datum.hollow", "value": 0}}
-        models = {"color": self.channel, "fill": {**self.channel, "legend": None}}
-        at = at | models | {"fillOpacity": filled} | SAID
+        models = {"color": self.channel(), "fill": {**self.channel(), "legend": None}}
+        at = at | models | {"fillOpacity": filled, "shape": self.channel(SHAPES)} | SAID
         return marks("point", at, only, size=size, strokeWidth=2, opacity=1)
 
     def layers(self, *layers: alt.Chart, height: float = HEIGHT) -> alt.LayerChart:
@@ -161,11 +169,15 @@ def canvas(
     Models are in the order of their values, the best first, unless they are `ranked`; segments by their users, most first, in
     each chart alike. Rows of grey models come first, since they are drawn behind.
     """
-    data, users = found.data.drop_nulls(value.name), pl.col("n_users")
+    data = found.data.drop_nulls(value.name)
+    users = pl.col("n_users")
     each = data.group_by("segment").agg(users.max())
     sizes = dict(each.sort("n_users", "segment", descending=[True, False]).rows())
     named = {one: f"{one} ({size:,})" if one and size else one for one, size in sizes.items()}
     data = data.filter(pl.col("segment").is_in([*sizes][:most]))
+    few = len(data.filter(users < FEWEST)) if found.by else 0
+    if few:
+        data = data.with_columns(pl.when(users >= FEWEST).then(pl.col([*value.ends])))
     data = data.with_columns(label=pl.col("segment").replace(named))
     labels = [*named.values()][:most]
     models = found.models.order
@@ -178,9 +190,11 @@ def canvas(
     at = pl.col("model").cast(pl.Enum(order)), pl.col("label").cast(pl.Enum(labels))
     data = data.with_columns(words=words, clear=~pl.col("model").is_in(grey))
     data = data.sort("clear", *at, maintain_order=True)
-    n, largest = len(sizes), max(filter(None, data["n_users"]), default=0)
+    n = len(sizes)
+    largest = max(filter(None, data["n_users"]), default=0)
     notes = {
         "In brackets: users.": found.by,
+        f"Segments of fewer than {FEWEST} users have no interval here.": few,
         f"{most} of {n:,} segments, those with the most users.": n > most,
         f"Grey: {counted(len(grey), 'other model')}.": grey,
     }
@@ -193,11 +207,11 @@ def _colours(look: Look, models: Sequence[str], ranked: Sequence[str]) -> dict[s
     """Return colours by a model's place; of many models, the best two alone have one."""
     for one in look.highlight:
         options.one_of("highlight", one, models)
-    is_few, colours = len(models) <= MOST_COLOURED, look.colours.models
+    is_few = len(models) <= MOST_COLOURED
+    grey = look.colours.others
     coloured = look.highlight or (models if is_few else ranked[:2])
-    places = [one for one in models if is_few or one in coloured]
-    own = {one: colours[place % len(colours)] for place, one in enumerate(places)}
-    return {one: own[one] if one in coloured else look.colours.others for one in models}
+    own = dict(zip(models if is_few else coloured, cycle(look.colours.models), strict=False))
+    return {one: own[one] if one in coloured else grey for one in models}
 
 
 def marks(kind: str, at: Encoding, only: str = "", **look: Any) -> alt.Chart:
@@ -220,7 +234,8 @@ def dots(of: Canvas, *, zero: bool = False) -> alt.LayerChart:
     row = "label" if of.by else "model"
     order = of.labels if of.by else by_value(of.data, of.value)
     lanes: Any = of.data[row].value_counts()["count"].max() or 1
-    of, colours = of._replace(legend=lanes > 1), of.look.colours
+    of = of._replace(legend=lanes > 1)
+    colours = of.look.colours
     rows = {"field": row, "type": "nominal", "title": None, "axis": {"grid": True, "tickSize": 0}}
     base: Encoding = {"y": {**rows, "scale": {"domain": order}}}
     if of.legend:
@@ -229,7 +244,7 @@ def dots(of: Canvas, *, zero: bool = False) -> alt.LayerChart:
     x = of.value.along(zero=zero, padding=6)
     here = {"test": "datum.value === 0", "value": colours.quiet}
     x["axis"] |= {"gridColor": {"value": colours.grid, "condition": here}}
-    rule = base | between("x", x, ENDS) | {"color": of.channel}
+    rule = base | between("x", x, ENDS) | {"color": of.channel()}
     layers = [marks("rule", rule, strokeWidth=2), of.points({**base, "x": x}, 60)]
     if zero:
         behind = base | between("x", x, ("beyond", "within"))
@@ -241,8 +256,8 @@ def dots(of: Canvas, *, zero: bool = False) -> alt.LayerChart:
 def curves(of: Canvas, x: Encoding, *more: alt.Chart, zero: bool = True) -> alt.LayerChart:
     """Return a line for each model, with bands where it has intervals, and its points; `more` are layers in front."""
     y = of.value.along(zero=zero, padding=8 * (not zero))
-    line = {"x": x, "y": y, "color": of.channel}
-    layers = [marks("line", line, strokeWidth=2), of.points({"x": x, "y": y}, 16, CLEAR), *more]
+    line = {"x": x, "y": y, "color": of.channel()}
+    layers = [marks("line", line, strokeWidth=2), of.points({"x": x, "y": y}, 30, CLEAR), *more]
     if of.value.ends:
         band = line | between("y", y, of.value.ends)
         layers.insert(0, marks("area", band, CLEAR, opacity=0.16))
@@ -252,16 +267,18 @@ def curves(of: Canvas, x: Encoding, *more: alt.Chart, zero: bool = True) -> alt.
 def steps(of: Canvas, x: Encoding) -> alt.LayerChart:
     """Return bars from one end of a bin to the other."""
     y = {"y": of.value.along(zero=True), "y2": {"datum": 0}}
-    models = {"color": of._replace(legend=False).channel}
+    models = {"color": of._replace(legend=False).channel()}
     at = between("x", x, ENDS) | y | models | SAID
     return of.layers(marks("rect", at, stroke=of.look.colours.background, strokeWidth=0.5))
 
 
 def plane(of: Canvas, x: Field, y: Field) -> alt.LayerChart:
     """Return models as points with the intervals of both axes."""
-    across, up = x.along(padding=20, nice=False), y.along(padding=20, nice=False)
-    at = {"x": across, "y": up, "color": of.channel}
-    wide, tall = at | between("x", across, x.ends), at | between("y", up, y.ends)
+    across = x.along(padding=20, nice=False)
+    up = y.along(padding=20, nice=False)
+    at = {"x": across, "y": up, "color": of.channel()}
+    wide = at | between("x", across, x.ends)
+    tall = at | between("y", up, y.ends)
     crosses = [marks("rule", one, CLEAR, opacity=0.7) for one in (wide, tall)]
     return of.layers(*crosses, of.points(at, 70))
 
@@ -272,20 +289,20 @@ def views(
     """Return a view of each value of a column, in as many columns as fit."""
     columns = max(min(of.look.width // NARROWEST_VIEW, len(order), most), 1)
     width = max((of.look.width - OF_VIEWS) // columns - 20, 80)
-    header = {"title": None, "labelLimit": width, "labelAnchor": "start"}
     by: Any = {
         "field": facet,
         "type": "nominal",
         "sort": [*order],
-        "header": header,
+        "header": {"title": None, "labelLimit": width, "labelAnchor": "start"},
     }
     view = chart.properties(width=width, height=OF_VIEW)
     return view.facet(facet=alt.Facet(**by), columns=columns)
 
 
 def by_value(data: pl.DataFrame, value: Field) -> list[str]:
-    """Return models by the means of a value, the best first."""
-    means = data.group_by("model").agg(pl.col(value.name).mean())
+    """Return models by the means of a value over all users, the best first."""
+    users = pl.col("n_users").fill_null(1)
+    means = data.group_by("model").agg((pl.col(value.name) * users).sum() / users.sum())
     down = [not value.lower, False]
     return means.sort(value.name, "model", descending=down, nulls_last=True)["model"].to_list()
 
@@ -319,11 +336,13 @@ def finished(
 
     The alternative text has the words of the first and the last row of each model and segment, those of models in colour first.
     """
-    look, line = of.look, pl.struct("model", "label")
+    look = of.look
+    line = pl.struct("model", "label")
     rows = of.data.filter(line.is_first_distinct() | line.is_last_distinct())
     said = rows.sort("clear", descending=True, maintain_order=True)["words"].head(MOST_READ)
     if of.data.is_empty():
-        finding, subtitle = "", "There is nothing to draw: no user, list or finding."
+        finding = ""
+        subtitle = "There is nothing to draw: no user, list or finding."
     above = (finding or title) + f", by {of.by}" * bool(of.by)
     below = f"{title}. " * bool(finding) + f"{subtitle} {of.notes}".strip()
     heading = {

@@ -59,7 +59,8 @@ def timeline(
     Without columns, by the fewest that numbers were split by.
     """
     rows = found.filter(pl.col("metric") == metric)
-    splits, known = splits_of(rows, model), _metric_of(metric)
+    splits = splits_of(rows, model)
+    known = _metric_of(metric)
     there = sorted({*splits}, key=lambda one: (len(one), one))
     by = there[0] if by is None else tuple(sorted(by))
     if by not in there:
@@ -69,7 +70,8 @@ def timeline(
     rows = rows.filter(pl.Series([split == by for split in splits]))
     keys = [*by, *[model] * (model in rows.columns)]
     if rows["name"].n_unique() > 1:
-        keys, model = [*keys, "name"], model if model in keys else "name"
+        model = model if model in keys else "name"
+        keys = [*keys, "name"]
     numbers = rows.columns[rows.columns.index("metric") :]
     # NOTE: one by one, since some names, such as "^.*$", are patterns to Polars
     rows = pl.DataFrame([rows[name] for name in (*keys, *numbers, "as_of")])
@@ -110,10 +112,11 @@ def _metric_of(text: str) -> Metric[...] | None:
 
 def _finding(metric: str, rows: pl.DataFrame) -> str:
     """Return how many numbers changed, of those that were judged, and the latest of them."""
-    judged, latest = rows.filter(pl.col("verdict") != OPEN), rows.filter(verdict=CHANGED)["as_of"]
+    judged = rows.filter(pl.col("verdict") != OPEN)
+    latest = rows.filter(verdict=CHANGED)["as_of"]
     if judged.is_empty():
         return f"{metric}: {FEWEST} runs are needed to say what is expected"
     if latest.is_empty():
-        return f"{metric}: every run is as before"
-    n = counted(len(latest), "run")
+        return f"{metric}: every number is as before"
+    n = counted(len(latest), "number")
     return f"{metric}: {n} of {len(judged):,} changed, the latest of {max(latest):%Y-%m-%d}"

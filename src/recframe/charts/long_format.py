@@ -32,7 +32,8 @@ class Names(NamedTuple):
     def of(cls, *columns: pl.Series) -> Names:
         """Return the names of the values of some columns."""
         each = pl.concat([column.alias("name") for column in columns]).unique().sort()
-        text, none = texts(each.drop_nulls()), NOBODY
+        text = texts(each.drop_nulls())
+        none = NOBODY
         while none in text:
             none = f"({none})"
         return cls([*text, *[none] * each.has_nulls()], none)
@@ -109,12 +110,13 @@ def with_names(result: pl.DataFrame, model: str | None) -> Result:
 
 def each_value(rec: Any, metric: Metric[...], by: str) -> Result:
     """Return the value of each user or item of each model that has it, with its id in `key`."""
-    context, names = rec._context, models_of(rec)  # noqa: SLF001  the methods of this room are those of a Rec
+    context = rec._context  # noqa: SLF001  the methods of this room are those of a Rec
+    names = models_of(rec)
     key = context.names[by]
     found = rec.evaluate(metric, by=key)
     model = pl.lit(ALL) if context.model is None else names.text(found[context.model])
     rows = pl.DataFrame({"key": found[key], "value": found.to_series(found.width - 1)})
-    rows = rows.with_columns(model=model, segment=pl.lit(""), place=0)
+    rows = rows.with_columns(model=model, segment=pl.lit(""), place=0, n_users=1)
     return Result(rows.drop_nulls("value"), names)
 
 

@@ -209,16 +209,15 @@ class PlotsOfResults:
         >>> df.rec.plot.curve("recall", k=[1, 2]).data.select("k", "value", "n_users").rows()
         [(1, 0.5, 2), (2, 1.0, 2)]
         """
-        rec, plain = self._whole("curve"), registry.asked([metric], None)[0]
+        rec = self._whole("curve")
+        plain = registry.asked([metric], None)[0]
         if plain.k is not None or k is None:
             name = str(replace(plain, k=None))
             msg = f"curve draws {name!r} over cut-offs: curve({name!r}, k=range(1, 51))"
             raise RecframeError(msg)
         found = summary(rec, reached(rec, registry.asked([plain], k)), level, cluster)
-        said, title = (
-            f"Mean over {{}}; band: interval at {found.at}.",
-            f"{plain} over the cut-off k",
-        )
+        said = f"Mean over {{}}; band: interval at {found.at}."
+        title = f"{plain} over the cut-off k"
         return self._lines(found, OF_K, of_metric(plain), title, said)
 
     def hits_by_rank(
@@ -240,7 +239,8 @@ class PlotsOfResults:
         >>> df.rec.plot.hits_by_rank(k=3).data.select("rank", "value").rows()
         [(1, 0.5), (2, 0.5)]
         """
-        rec, ranks = self._whole("hits_by_rank"), range(1, options.whole("k", k, 1) + 1)
+        rec = self._whole("hits_by_rank")
+        ranks = range(1, options.whole("k", k, 1) + 1)
         found = summary(rec, reached(rec, registry.asked([HIT_AT], ranks)), level, cluster)
         found = found._replace(data=found.data.rename({"k": "rank"}))
         said = f"Of {{}}; the shares add up to n_hits@k; band: interval at {found.at}."
@@ -262,7 +262,8 @@ class PlotsOfResults:
         rows = found.data.rename({"n": "n_users", "value": "recall"})
         other = rows.filter(metric="precision").select(precision="recall")
         found = found._replace(data=rows.filter(metric="recall").hstack(other))
-        title, said = "Precision over recall, by cut-off", "Along each line k grows; mean over {}."
+        title = "Precision over recall, by cut-off"
+        said = "Along each line k grows; mean over {}."
         return self._lines(found, RECALL, PRECISION, title, said, more=[OF_K], zero=True)
 
     def _lines(
@@ -301,12 +302,15 @@ class PlotsOfResults:
         >>> df.rec.plot.distribution("mrr", bins=2).data.select("low", "high", "n", "share").rows()
         [(0.0, 0.5, 2, 1.0)]
         """
-        rec, one = self._whole("distribution"), one_metric("distribution", metric, k)
+        rec = self._whole("distribution")
+        one = one_metric("distribution", metric, k)
         check_of_users(one)
         values = each_value(rec, one, "user")
         data = _binned(values.data, one, options.whole("bins", bins, 1))
-        low, ranked = Field("low", "above {}", axis=f"{one}"), by_value(values.data, of_metric(one))
-        told, found = [low, Field("high", "up to {}"), SHARE], values._replace(data=data)
+        low = Field("low", "above {}", axis=f"{one}")
+        ranked = by_value(values.data, of_metric(one))
+        told = [low, Field("high", "up to {}"), SHARE]
+        found = values._replace(data=data)
         of = canvas(self._look, found, SHARE, told, ranked=ranked)
         chart = views(steps(of, low.along()), of, "model", of.ranked)
         return finished(chart, of, f"Distribution of {one} over users", f"Values of {of.users}.")
@@ -322,13 +326,15 @@ class PlotsOfResults:
         >>> [round(share, 2) for share in df.rec.plot.exposure(k=10).data["share"]]
         [0.67, 1.0]
         """
-        rec, metric = self._whole("exposure"), exposure_metrics.exposure_share
+        rec = self._whole("exposure")
+        metric = exposure_metrics.exposure_share
         # no library has it, and lists have no weights
         rec = rec._with(rec._context.having(profile=None, weight=None))  # noqa: SLF001  the methods of this room are those of a Rec
         values = each_value(rec, one_metric("exposure", metric, k), "item")
         order = values.data.filter(pl.col("value") > 0).sort("value", descending=True)
         items = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("model")
-        share, n = pl.col("value").cum_sum().over("model"), pl.lit(None, pl.Int64)
+        share = pl.col("value").cum_sum().over("model")
+        n = pl.lit(None, pl.Int64)
         rows = order.with_columns(items=items, share=share, n_users=n)
         step = (pl.col("items").log(10) * A_DECADE).round()
         is_drawn = step.is_first_distinct() | (pl.col("items") == pl.col("items").max())
@@ -362,7 +368,8 @@ class PlotsOfResults:
         >>> chart.data.select("model", "baseline", "difference").rows()
         [('new', 'old', 0.3333333333333333)]
         """
-        one, how = one_metric("compare", metric, k), {"level": level, "cluster": cluster}
+        one = one_metric("compare", metric, k)
+        how = {"level": level, "cluster": cluster}
         tests: dict[str, Any] = {"margin": margin, "correction": correction, **how}
         found = named(self._rec, self._rec.compare(one, baseline=baseline, by=by, **tests))
         found = found._replace(at=at_level(level, cluster))
@@ -414,16 +421,16 @@ class PlotsOfResults:
         found = summary(rec, metrics, level, cluster)
         data, other = (found.data.filter(metric=str(metric)) for metric in metrics)
         data = data.hstack(other.select(pl.col("value", *ENDS).name.suffix("_y")))
-        across, up = of_metric(metrics[0]), of_metric(metrics[1], "value_y", ("low_y", "high_y"))
+        across = of_metric(metrics[0])
+        up = of_metric(metrics[1], "value_y", ("low_y", "high_y"))
         # NOTE: the models are in the same order in both results
         has_front = len(data) > 1 and all(one.direction for one in metrics)
         hollow = rec.pareto(metrics)["front"] != "front" if has_front else pl.lit(value=False)
         found = found._replace(data=data.with_columns(hollow=hollow))
-        of, said = (
-            canvas(self._look, found, across, [across, up]),
-            f"Crosses: intervals at {found.at}.",
-        )
-        finding, front = "", by_value(of.data.filter(~pl.col("hollow")), across)
+        of = canvas(self._look, found, across, [across, up])
+        said = f"Crosses: intervals at {found.at}."
+        finding = ""
+        front = by_value(of.data.filter(~pl.col("hollow")), across)
         if has_front:
             said += " Filled: the Pareto front, models that no other equals or beats in both; hollow: behind it by value."
             names = listed(front, 3)
@@ -434,7 +441,8 @@ class PlotsOfResults:
 
 def _finding(of: Canvas, baseline: str) -> str:
     """Return which models are shown to be better than the baseline and worse, or in how many segments the best one is."""
-    rows, said = of.data.filter(model=of.ranked[0]) if of.by else of.data, list[str]()
+    rows = of.data.filter(model=of.ranked[0]) if of.by else of.data
+    said = list[str]()
     for verdict in VERDICTS:
         who = rows.filter(verdict=verdict)["model"].to_list()
         names = [*dict.fromkeys(who)]
@@ -447,7 +455,8 @@ def _finding(of: Canvas, baseline: str) -> str:
 def _binned(values: pl.DataFrame, metric: Metric[...], bins: int) -> pl.DataFrame:
     """Return the share of users of each model in each bin that has some, with the model's users."""
     of = [*metric.range] if all(map(math.isfinite, metric.range)) else [0.0, *values["value"]]
-    least, width = min(of), (max(of) - min(of)) / bins or 1.0
+    least = min(of)
+    width = (max(of) - min(of)) / bins or 1.0
     place = ((pl.col("value") - least) / width - ROUNDING).ceil().clip(1, bins)
     ends: Any = {"low": least + (place - 1) * width, "high": least + place * width}
     rows = values.group_by("model", "segment", "place", **ends).agg(n=pl.len().cast(pl.Int64))

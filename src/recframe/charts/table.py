@@ -82,7 +82,8 @@ class Table:
 
     def markdown(self) -> str:
         """Return the table as Markdown."""
-        n, numbers = self.n_names, len(self.columns) - self.n_names
+        n = self.n_names
+        numbers = len(self.columns) - self.n_names
         rows = [[*map(plain, row[:n]), *row[n:]] for row in self.rows]
         lines = [map(plain, self.columns), [":---"] * n + ["---:"] * numbers, *rows]
         table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -133,16 +134,20 @@ class Looks(NamedTuple):
 
     def cells(self, metric: Metric[...], rows: pl.DataFrame, beaten: Collection[Key]) -> list[str]:
         """Return the cells of a metric, in the order of its rows, which are sorted by segment."""
-        low, high = pl.col("value_low"), pl.col("value_high")
+        low = pl.col("value_low")
+        high = pl.col("value_high")
         ends = rows.filter(high > low).sort(high - low).select(low, high).rows()
         write = partial(number, ends=[*ends, ()][0], decimals=self.decimals)
-        cells, is_down = list[str](), metric.direction != "lower"
+        cells = list[str]()
+        is_down = metric.direction != "lower"
         for _, of in rows.group_by("place", maintain_order=True):
             ranked = of.drop_nulls("value").sort("value", descending=is_down, maintain_order=True)
             texts = [*map(write, ranked["value"])]
             first, second, *_ = [*ranked["model"], "", ""]
             for row in of.to_dicts():
-                text, model, key = write(row["value"]), row["model"], (row["place"], str(metric))
+                text = write(row["value"])
+                model = row["model"]
+                key = (row["place"], str(metric))
                 rival = self.baseline or (second if model == first else "")
                 # where all look alike, none is better
                 is_best = metric.direction and [text] == texts[:1] != texts[-1:]
@@ -158,7 +163,8 @@ class Looks(NamedTuple):
 
     def notes(self, lacks: Sequence[str], cells: Sequence[str], tests: int) -> list[str]:
         """Return sentences on what the numbers and their signs mean."""
-        how, p = f"paired t test, p of at most {1 - self.level:.6g}", "after Holm's correction for"
+        how = f"paired t test, p of at most {1 - self.level:.6g}"
+        p = "after Holm's correction for"
         than = f"better, † worse than {self.baseline}"
         than = than if self.baseline else "better than the runner-up"
         untested = ", ".join(str(one) for one in self.metrics if one not in self.tested)
@@ -179,7 +185,8 @@ def table(rec: Any, looks: Looks, by: Sequence[Any], lacks: Sequence[str]) -> Ta
     """Return a row for each model and segment; `lacks` are sentences on models whose lists are of other users."""
     found = named(rec, rec.summarize(looks.metrics, by=by, level=looks.level))
     beaten, tests = _beaten(rec, looks, by)
-    data, model = found.data, rec._context.model or ""  # noqa: SLF001  the methods of this room are those of a Rec
+    data = found.data
+    model = rec._context.model or ""  # noqa: SLF001  the methods of this room are those of a Rec
     if looks.std:
         data = data.join(_spreads(rec, looks, by), on=KEYS, how="left", maintain_order="left")
     rows = {metric: data.filter(metric=str(metric)) for metric in looks.metrics}

@@ -104,16 +104,18 @@ class Look:
         """The configuration of Vega-Lite: a ground, and the fonts and sizes that all charts have."""
         of = self.colours
         text = {"labelColor": of.ink, "labelFontSize": 12}
-        axis = {"gridColor": of.grid, "domainColor": of.quiet, "tickColor": of.quiet}
-        letters = {"labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal"}
         return {
             "background": of.background,
             "font": FONT,
             "padding": 10,
             "view": {"stroke": None},
             "axis": {
-                **axis,
-                **letters,
+                "gridColor": of.grid,
+                "domainColor": of.quiet,
+                "tickColor": of.quiet,
+                "labelFontSize": 11,
+                "titleFontSize": 12,
+                "titleFontWeight": "normal",
                 "labelColor": of.quiet,
                 "titleColor": of.ink,
                 "labelLimit": max(self.width // 3, 90),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -47,14 +48,10 @@ class Value(click.ParamType):  # type: ignore[type-arg]  # which click 8.2 does 
         self.name, self.read, self.example = name, read, example
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the value of a text, by the file that it is for; or say what is wrong with it."""
-        file, _, rest = value.partition("=")
-        is_own = file in OF_FILES
+        """Return the value of a text, or say what is wrong with it."""
         try:
-            if not self.name.startswith("[file=]"):
-                return self.read(value)
-            return {file if is_own else "": self.read(rest if is_own else value)}
-        except (ValueError, LookupError):
+            return self.read(value)
+        except (ValueError, LookupError, csv.Error):
             self.fail(
                 f"{value!r} is not {self.name.upper()}; write for example {self.example}",
                 param,
@@ -62,9 +59,14 @@ class Value(click.ParamType):  # type: ignore[type-arg]  # which click 8.2 does 
             )
 
 
+def metrics(text: str) -> list[str]:
+    """Return metrics between commas, of which a metric has its own inside brackets."""
+    return [metric.strip() for metric in re.split(r",(?![^(]*\))", text)]
+
+
 def names(text: str) -> list[str]:
-    """Return names between commas; a metric has commas of its own inside brackets."""
-    return [name.strip() for name in re.split(r",(?![^(]*\))", text)]
+    """Return names between commas; quotes hold a name with a comma together."""
+    return [name.strip(" ") for name in next(csv.reader([text], skipinitialspace=True))]
 
 
 def numbers(text: str) -> list[int]:
@@ -87,12 +89,32 @@ def pairs(text: str) -> dict[str, str]:
     return dict(one.split("=", 1) for one in names(text))
 
 
-def roles(text: str) -> dict[str, str]:
-    """Return roles with the names of their columns."""
-    found = pairs(text)
-    if not found.keys() <= {*NAMED_COLUMNS}:
-        raise ValueError
+def by_file(read: Callable[[str], Any]) -> Callable[[str], dict[str, Any]]:
+    """Return a function of a text, `[file=]value`, that returns the value by its file, "" for all files."""
+
+    def read_of_file(text: str) -> dict[str, Any]:
+        file, _, rest = text.partition("=")
+        return {file: read(rest)} if file in OF_FILES else {"": read(text)}
+
+    return read_of_file
+
+
+def columns(text: str) -> dict[str, dict[str, str]]:
+    """Return the names of columns by their roles, by file: `user=a,recs=item=b`."""
+    found: dict[str, dict[str, str]] = {}
+    for part in names(text):
+        [(file, (role, _, name))] = by_file(lambda word: word.partition("="))(part).items()
+        if role not in NAMED_COLUMNS or not name:
+            raise ValueError
+        found.setdefault(file, {})[role] = name
     return found
+
+
+def header(text: str) -> list[str]:
+    """Return the names of a header line."""
+    if "=" in text:
+        raise ValueError
+    return names(text)
 
 
 def _gathered(_: Any, option: click.Option, given: Any) -> Any:
@@ -111,7 +133,7 @@ KINDS: Mapping[str, Any] = {
     "bool": bool,
     "int": int,
     "float": float,
-    "Asked": Value("metric", names, "ndcg@10,recall@20"),
+    "Asked": Value("metric", metrics, "ndcg@10,recall@20"),
     "Cutoffs": Value("n", numbers, "5,10"),
     **dict.fromkeys(("By", "str | Sequence[str]"), Value("name", names, "country,device")),
     "Mapping[str, object]": Value("name=word", pairs, "commit=3f,team=a"),
@@ -121,31 +143,35 @@ KINDS: Mapping[str, Any] = {
 """Types of options, by the annotations of their parameters, or by their names."""
 OF_TEXT: Mapping[str, tuple[Value, str]] = {
     "columns": (
-        Value("[file=]role=name", roles, "user=user_id,item=movie_id"),
+        Value(
+            "[file=]role=name",
+            columns,
+            f"user=user_id,truth=item=movie_id; the roles are {', '.join(NAMED_COLUMNS)}",
+        ),
         f"The names of columns, where they differ from the roles: {', '.join(NAMED_COLUMNS)}.",
     ),
     "header": (
-        Value("[file=]names", names, "user,item,rank"),
+        Value("[file=]names", by_file(header), "recs=user,item,rank"),
         "The names of the columns of text without a header line, such as user,item,rank; an empty name leaves a column out.",
     ),
     "separator": (
-        Value("[file=]mark", lambda text: SEPARATORS.get(text, text), "tab"),
+        Value("[file=]mark", by_file(lambda text: SEPARATORS.get(text, text)), "tab"),
         "The separator of columns in text, such as ';', tab or '::'.",
     ),
     "encoding": (
-        Value("[file=]name", lambda text: codecs.lookup(text).name, "latin-1"),
+        Value("[file=]name", by_file(lambda text: codecs.lookup(text).name), "latin-1"),
         "The encoding of text that is not UTF-8, such as latin-1.",
     ),
     "decimal": (
-        Value("[file=]point|comma", {"point": ".", "comma": ","}.__getitem__, "comma"),
+        Value("[file=]point|comma", by_file({"point": ".", "comma": ","}.__getitem__), "comma"),
         "The sign before the decimals in text.",
     ),
     "quotes": (
-        Value("[file=]yes|no", {"yes": True, "no": False}.__getitem__, "yes"),
+        Value("[file=]yes|no", by_file({"yes": True, "no": False}.__getitem__), "yes"),
         "Whether quotes hold a value of text together.",
     ),
     "lists-separator": (
-        Value("[file=]mark", lambda text: SEPARATORS.get(text, text), "' '"),
+        Value("[file=]mark", by_file(lambda text: SEPARATORS.get(text, text)), "' '"),
         "The separator of ids where a column has lists as text, ' ' for 'a b c'; a row is then a user's list.",
     ),
 }
@@ -205,16 +231,17 @@ def _option(
     words = [*get_args(where.get(kind)), *[NONE] * bool(kind != annotation and default)]
     reads = KINDS.get(name) or KINDS.get(kind) or (click.Choice(words) if words else str)
     is_needed = default is inspect.Parameter.empty
+    # NOTE: to click a default of None is one
+    more: dict[str, Any] = {"required": name != "metrics"} if is_needed else {"default": default}
     return click.Option(
         [*FLAGS.get(name, [f"--{name.replace('_', '-')}"]), name],
         type=reads,
         is_flag=reads is bool,
         multiple=isinstance(reads, Value),
         callback=_gathered,
-        required=is_needed and name != "metrics",
-        default=None if is_needed else default,
         show_default=True,
         help=f"{clause[:1].upper()}{clause[1:]}.",
+        **more,
     )
 
 

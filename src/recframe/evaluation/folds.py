@@ -47,7 +47,8 @@ def _in_fold(inputs: Frames, number: int, run: Run) -> Frames:
     cut: dict[str, Any] = {}
     for name in CUT:
         frame = getattr(inputs, name)
-        if isinstance(frame, pl.LazyFrame) and FOLD in frame.collect_schema():
+        is_frame = frame is not None and not isinstance(frame, str)  # the name of a model
+        if is_frame and FOLD in frame.collect_schema():
             cut[name] = frame.filter(pl.col(FOLD) == fold).drop(FOLD)
     if run.ask is not None:
         collected = run.ask([*cut.values()])

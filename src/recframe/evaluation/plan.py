@@ -21,7 +21,7 @@ from recframe.errors import NeedsAllUsersError
 from recframe.evaluation.required_columns import LISTED, Convention
 from recframe.frames.hints import WORDS, in_python
 from recframe.frames.inputs import Frames
-from recframe.frames.kinds.engine import MOST, Added, Adds, NamedRows
+from recframe.frames.kinds.engine import Added, Adds, NamedRows
 from recframe.frames.kinds.kind import (
     Ask,
     Kind,
@@ -79,16 +79,11 @@ class Run:
         if len(sums) > 1:
             rows = pl.concat(sums)
             values = [name for name in rows.collect_schema().names() if name not in keys]
-            found = aggregate(rows, keys, [_added(name, same) for name in values])
+            columns = [
+                pl.col(name).first() if name in same else pl.col(name).sum() for name in values
+            ]
+            found = aggregate(rows, keys, columns)
         return found if self.adds is None else self.adds(found, keys, same)
-
-
-def _added(name: str, same: Sequence[str]) -> pl.Expr:
-    """Return a column of all folds together."""
-    column = pl.col(name)
-    if name in same:
-        return column.first()
-    return column.max() if name.startswith(MOST) else column.sum()
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,8 @@ def cases(facts: Facts, model: str, other: str | None) -> list[Case]:
     shown["Relevant, but missed"] = (model, False)
     if facts.inputs.train is not None:
         shown["History, the last first"] = ("", None)
-    names, made = as_text(pl.col("key"), chosen.schema["key"]), []
+    names = as_text(pl.col("key"), chosen.schema["key"])
+    made = []
     for row in chosen.with_columns(name=names).to_dicts():
         value = f"{metric} {number(row['value'])}"
         value += "" if row["other"] is None else f" ({other}: {number(row['other'])})"
@@ -75,7 +76,8 @@ def cases(facts: Facts, model: str, other: str | None) -> list[Case]:
 
 def _lines(facts: Facts, metric: Metric[...], users: pl.Series) -> dict[Any, list[Line]]:
     """Return the lines of each model and user, those of listed and of missed items apart, and of histories, of the model ""."""
-    rec, train = facts.rec, facts.inputs.train
+    rec = facts.rec
+    train = facts.inputs.train
     rows = rec._lists_of(metric, users)  # noqa: SLF001  the methods of this room are those of a Rec
     of_model = facts.names.text(rows["model"]) if facts.inputs.model else pl.lit(ALL)
     rows = rows.with_columns(model=of_model).sort("rank", "item", nulls_last=True)
@@ -86,7 +88,8 @@ def _lines(facts: Facts, metric: Metric[...], users: pl.Series) -> dict[Any, lis
         rows = pl.concat([rows, history], how="diagonal_relaxed")
     rows = rows.join(_titles(facts, rows["item"].unique()), on="item", how="left")
     rank, item = (as_text(pl.col(name), rows.schema[name]) for name in ("rank", "item"))
-    name, item = pl.col("name"), item.str.head(LONGEST)
+    name = pl.col("name")
+    item = item.str.head(LONGEST)
     id_ = pl.when(name.is_not_null()).then(item)
     lines = rows.select("model", "user", "listed", rank, pl.coalesce(name, item), id_, "hit")
     found: dict[Any, list[Line]] = defaultdict(list)
@@ -99,7 +102,8 @@ def _chosen(values: pl.DataFrame, model: str, other: str | None, sign: int) -> p
     """Return whose cases are shown: group, user, value, and the value of the other model in `other`."""
     of_other = values.filter(model=other or "").select("key", other="value")
     rows = values.filter(model=model).join(of_other, on="key", how="left")
-    gain, is_pair = sign * pl.col("value"), other is not None
+    gain = sign * pl.col("value")
+    is_pair = other is not None
     rows = rows.with_columns(gain=gain - sign * pl.col("other") if is_pair else gain)
     rows = rows.drop_nulls("gain").sort("gain", "key")
     names = ("lost most", "gained most") if is_pair else ("worst", "best")

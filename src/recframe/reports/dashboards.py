@@ -74,7 +74,8 @@ def dashboard(
     newest = [row for row in rows if row["as_of"] == last[row["name"]]]
     runs = sorted({(row["as_of"], row["name"] or "") for row in rows})
     changes = [row for row in reversed(rows) if row["verdict"] == CHANGED]
-    first, latest = written(runs[0][0]), written(runs[-1][0])
+    first = written(runs[0][0])
+    latest = written(runs[-1][0])
     headline = f"{_newest_lead(newest)} {counted(len(runs), 'run')} from {first} to {latest}."
     sections = [_newest(newest), _changes(changes, window, level), _over_time(found, model)]
     data = {"newest": newest, "changed": changes}
@@ -132,7 +133,8 @@ def _changes(rows: Sequence[Row], window: int, level: float) -> Section:
 
 def _over_time(found: pl.DataFrame, model: str) -> Section:
     """Return a chart of each metric."""
-    metrics, parts = found["metric"].unique(maintain_order=True).to_list(), list[Figure | Text]()
+    metrics = found["metric"].unique(maintain_order=True).to_list()
+    parts = list[Figure | Text]()
     for place, metric in enumerate(metrics[:MOST_CHARTS]):
 
         def draw(width: int, metric: str = metric) -> Any:

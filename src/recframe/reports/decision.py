@@ -77,8 +77,11 @@ class Decision:
 
     def _verdict(self) -> str:
         """Return what to do, and why."""
-        ahead, above, old = self.ahead[0], self.above.get(self.best), short(self.baseline or "")
-        best, other = short(self.best), short(self.runner_up)
+        ahead = self.ahead[0]
+        above = self.above.get(self.best)
+        old = short(self.baseline or "")
+        best = short(self.best)
+        other = short(self.runner_up)
         role = "baseline" if self.runner_up == self.baseline else "runner-up"
         beaten = f"the {role}, {other}, {self._by(ahead)}"
         if self.best == self.baseline:
@@ -125,8 +128,10 @@ class Decision:
 
     def _open(self, row: Row) -> str:
         """Return why neither of two models is shown to be better."""
-        one, other = short(str(row["model"])), short(str(row["baseline"]))
-        pair, users = f"{one} and {other}", counted(row["n_users"], "user")
+        one = short(str(row["model"]))
+        other = short(str(row["baseline"]))
+        pair = f"{one} and {other}"
+        users = counted(row["n_users"], "user")
         numbers = f"({', '.join(self.written(row))})"
         if row["n_users"] and row["ties"] == row["n_users"]:
             return f"{pair} have the same {self.metric} for each of {users}"
@@ -139,7 +144,8 @@ class Decision:
 
     def _split(self) -> str:
         """Return for whom each of two models is shown to be better, unless that is the best everywhere."""
-        rows, said = sorted(self.segments, key=lambda row: -abs(row["difference"] or 0.0)), []
+        rows = sorted(self.segments, key=lambda row: -abs(row["difference"] or 0.0))
+        said = []
         for verdict, model in (("better", self.best), ("worse", self.runner_up)):
             of = [self._segment(row) for row in rows if row["verdict"] == verdict]
             said += [f"{short(model)} is better for {listed(of, 3)}"] * bool(of)
@@ -159,7 +165,9 @@ class Decision:
 
     def _costs(self, shares: Mapping[str, float]) -> str:
         """Return how many users lose by the best model, and how much of the catalogue it shows."""
-        row, other, said = self.ahead[0], short(self.runner_up), []
+        row = self.ahead[0]
+        other = short(self.runner_up)
+        said = []
         if self.is_shown and row["losses"]:
             share = per_cent(row["losses"] / row["n_users"])
             said.append(f"{share} of users get a worse list than with {other}")

@@ -145,7 +145,8 @@ class Facts:
         names = self.whole._context.bounds  # noqa: SLF001
         if not names:
             return ""
-        whole, bounds = self.whole._in_polars(), {*map(text_of, names)}  # noqa: SLF001
+        whole = self.whole._in_polars()  # noqa: SLF001
+        bounds = {*map(text_of, names)}
         rows = named(whole, whole.evaluate(self.metrics[0], tidy=True)).data.to_dicts()
         values = [f"{row['model']} {row['value']:.3f}" for row in rows if row["model"] in bounds]
         return f"Bounds of {self.metrics[0]}, which are no candidates: {', '.join(values)}."
@@ -202,7 +203,8 @@ class Facts:
     @cached_property
     def decision(self) -> Decision | None:
         """The decision between candidates; None where two are not known, or none is better."""
-        first, baseline = next(iter(self.metrics), None), self.baseline
+        first = next(iter(self.metrics), None)
+        baseline = self.baseline
         if self.stop or first not in self.tested or not sign_of(first):
             return None
         signs = {str(one): sign_of(one) for one in self.tested}
@@ -214,7 +216,8 @@ class Facts:
         others = [one for one in self.tested if one != first]
         families = [self.compared(runner_up, of, model=best) for of in ([first], others) if of]
         every = [row for found in families for row in found.data.to_dicts()]
-        ahead, above = [row for row in every if signs[row["metric"]]], {}
+        ahead = [row for row in every if signs[row["metric"]]]
+        above = {}
         if baseline is not None and baseline not in {best, runner_up}:
             rows = self.compared(baseline, first).data.to_dicts()
             above = {row["model"]: row for row in rows if row["model"] in {best, runner_up}}

@@ -113,10 +113,12 @@ class Page:
 
 def figure(name: str, draw: Callable[[int], Any]) -> Figure:
     """Return the chart that is drawn at a width, as a figure of a page."""
-    drawings, words = {}, ["", ""]
+    drawings = {}
+    words = ["", ""]
     for place, width in WIDTHS.items():
         spec = draw(width).to_dict(validate=False)
-        heading, alternative = spec.pop("title", {}), spec.pop("description", "")
+        heading = spec.pop("title", {})
+        alternative = spec.pop("description", "")
         words = [" ".join(heading.get(part, "")) for part in ("text", "subtitle")]
         drawn = _drawn(spec, f"{name}-{place}")
         label = escape(alternative[:LONGEST])

@@ -28,7 +28,9 @@ from recframe.reports.page import Findings, Page, Section, Text, figure
 from recframe.reports.tables import differences_table, measured, values_table
 from recframe.tracking.fingerprints import fingerprint
 
-MOST_MARKS, MOST_SEGMENTS, MOST_LACKS = 60, 30, 3
+MOST_MARKS = 60
+MOST_SEGMENTS = 30
+MOST_LACKS = 3
 """Most dots of a chart, segments of a chart, and sentences on missing lists."""
 STOPS = (
     *("no_common_users", "no_common_items", "model_without_common_ids"),
@@ -43,14 +45,17 @@ def report(rec: Any, columns: Sequence[Any], title: str, only: Sequence[str], **
         if name not in SECTIONS:
             close = suggestion(name, SECTIONS) or f"; there are {', '.join(SECTIONS)}"
             raise RecframeError(f"sections={shown(name)} is no section of a report{close}")
-    facts, notes = Facts(rec, columns, **asked), list[str]()
+    facts = Facts(rec, columns, **asked)
+    notes = list[str]()
     with warned_once():
         facts.stop = _stop(facts)
         sections = [_made(facts, name, notes) for name in only or SECTIONS]
     sections.append(Section("notes", "Notes", [Text([notes])]) if notes else None)
-    day, data = datetime.now().astimezone(), fingerprint(facts.inputs)
+    day = datetime.now().astimezone()
+    data = fingerprint(facts.inputs)
     footer = f"Made by recframe {recframe.__version__} on {day.day} {day:%B %Y}, of the data with the fingerprint {data}."
-    headline, there = _headline(facts), [one for one in sections if one is not None]
+    headline = _headline(facts)
+    there = [one for one in sections if one is not None]
     return Page(title, headline, there, facts.about, facts.data, footer, bool(facts.stop))
 
 
@@ -88,7 +93,8 @@ def _headline(facts: Facts) -> str:
     if facts.decision is not None:
         rows = [row for row in facts.costs if row["metric"].startswith("coverage")]
         return facts.decision.text({row["model"]: row["value"] for row in rows})
-    metric, rows = facts.metrics[0], facts.of_first(facts.summary)
+    metric = facts.metrics[0]
+    rows = facts.of_first(facts.summary)
     if not rows or rows[0]["value"] is None:
         return f"No user has a value of {metric}."
     value, ends, _ = measured(rows[0])
@@ -129,7 +135,8 @@ def segments(facts: Facts) -> Section | None:
     """Return the best model less the runner-up in each segment, and the values of all models."""
     if facts.stop or not facts.columns or not facts.of_users:
         return None
-    parts, of = [], facts.decision
+    parts = []
+    of = facts.decision
     for place, found in enumerate(of.by_column.values() if of else ()):
         parts.append(_differences(facts, f"pair-{place}", found, of.runner_up if of else ""))
     most = min(max(MOST_MARKS // len(facts.models), 3), MOST_SEGMENTS)
@@ -157,7 +164,8 @@ def cases(facts: Facts) -> Section | None:
     """Return users whose lists differ most between the best model and the runner-up, and those of the best."""
     if facts.stop or not facts.of_users or not facts.summary:
         return None
-    first, of = facts.of_users[0], facts.decision
+    first = facts.of_users[0]
+    of = facts.decision
     pair = (of.best, of.runner_up) if of else (facts.summary[0]["model"], None)
     whom = f" of {pair[0]}, against {pair[1]}" if of else ""
     made = Cases(cases_of(facts, *pair))

@@ -68,7 +68,8 @@ def values_table(
     rows: Sequence[Row], metrics: Sequence[str], caption: str, name: str = "model"
 ) -> Table:
     """Return models, or what else a column names, by metrics; numbers of a history that changed are marked."""
-    found, lines = {(row[name], row["metric"]): row for row in rows}, []
+    found = {(row[name], row["metric"]): row for row in rows}
+    lines = []
     for one in dict.fromkeys(row[name] for row in rows):
         of = [found.get((one, metric), NOTHING) for metric in metrics]
         cells = [measured(row, mark="warning" * (row.get("verdict") == CHANGED)) for row in of]
@@ -91,9 +92,11 @@ def differences_table(rows: Sequence[Row], caption: str) -> Table:
     """Return comparisons with one model, which the caption names, with their verdicts, and why a verdict is open."""
     lines = []
     for row in rows:
-        verdict, note = row["verdict"] or NONE, row["note"] or ""
+        verdict = row["verdict"] or NONE
+        note = row["note"] or ""
         counts = " / ".join(count(row[one]) for one in ("wins", "ties", "losses"))
-        more, users = (p_value(row["p_adjusted"]), counts), counted(row["n_users"], "user")
+        more = (p_value(row["p_adjusted"]), counts)
+        users = counted(row["n_users"], "user")
         line = [
             Cell(row["model"], f"{row['metric']}, {users}"),
             measured(row, "difference", signed),

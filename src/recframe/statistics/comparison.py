@@ -115,7 +115,7 @@ class Comparing:
 
 
 class Shown(NamedTuple):
-    """What pairs of models show: their differences, tests, p values against the margin, and flags."""
+    """The tests of pairs of models, and flags on them."""
 
     e: Estimate
     tested: Judged

@@ -52,11 +52,9 @@ class Fronts:
         peers: dict[Any, list[Row]] = defaultdict(list)
         verdicts: dict[Any, list[str]] = defaultdict(list)
         text = as_text(pl.col(MODEL), cells.schema[MODEL]).alias(TEXT)
-        rows = [
-            (tuple(row[key] for key in segments), row)
-            for row in cells.with_columns(text).to_dicts()
-        ]
-        for at, row in rows:
+        rows = cells.with_columns(text).to_dicts()
+        at_rows = [tuple(map(row.get, segments)) for row in rows]
+        for at, row in zip(at_rows, rows, strict=True):
             if (verdict := row.get(VERDICT)) is None:
                 peers[at].append(row)
             else:
@@ -64,7 +62,7 @@ class Fronts:
                 verdicts[at, one, other].append(verdict)
                 verdicts[at, other, one].append(TURNED.get(verdict, verdict))
         found = []
-        for at, own in rows:
+        for at, own in zip(at_rows, rows, strict=True):
             if own.get(VERDICT) is None:
                 ahead = [other for other in peers[at] if self._leads(other, own)]
                 shown = [

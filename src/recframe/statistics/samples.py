@@ -37,7 +37,7 @@ OF_HITS = "of hits"
 
 
 def sums_of(sample: Sample) -> pl.LazyFrame:
-    """Return one row for each segment, model, pair and metric: the keys, `PLACE`, `ENDS`, `PARTS` and `OF_UNITS`.
+    """Return one row for each segment, model, pair and metric: the keys, `PLACE`, `PARTS` and `OF_UNITS`.
 
     Over trainings there are their number and variance, of the model and of the baseline.
     """

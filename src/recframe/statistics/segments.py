@@ -1,4 +1,4 @@
-"""`rec.gaps` and `rec.slices`: segments of users, alone and crossed, compared with one another."""
+"""`rec.gaps` and `rec.slices`: comparisons of segments of users."""
 
 from __future__ import annotations
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from math import isfinite
 from operator import mul
 from typing import Any, cast
 
@@ -18,10 +17,8 @@ from recframe.evaluation.required_columns import Convention
 from recframe.evaluation.user_values import bounded_names
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Frames
-from recframe.frames.kinds.engine import MOST
 from recframe.frames.rows.joins import (
     ExactSums,
-    distinct_names,
     in_long_form,
     joined,
     of_few,
@@ -35,9 +32,6 @@ COUNTS = ("n", "wins", "ties", "unpaired")
 PARTS = dict.fromkeys(COUNTS, pl.Int64) | dict.fromkeys((*PRODUCTS, "size"), pl.Float64)
 """Sums over users: their number, those with d > 0 and d = 0, and those with only one of two values; the other model's values
 a, the differences d = b - a (without another model the values themselves), their squares and products, and |a| + |b|."""
-ENDS = {"least": -1.0, "most": 1.0}
-"""Columns of the lowest and the highest value of a user, of metrics without an end; with their signs both are the most."""
-OF_ENDS = pl.col(f"^({'|'.join(ENDS)})$").first()
 MOST_NAMED = 20
 ROUNDING = 1e-12
 """Relative tolerance below which a difference of two values is 0."""
@@ -161,8 +155,27 @@ class Summands:
         return [*self.users.keys, *([BASELINE] if self.pairing else [])]
 
     @cached_property
+    def values(self) -> list[str]:
+        """The columns of users' values and differences: `a value 0` of the baseline, `value 0` and `d value 0`."""
+        sides = ("a ", "", "d ") if self.pairing else ("", "d ")
+        return [f"{side}{name}" for side in sides for name in self.users.names]
+
+    @cached_property
+    def counts(self) -> dict[str, pl.Expr]:
+        """What a user adds to numbers of users and to the sum of |a| + |b|."""
+        found = {}
+        for name in self.users.names:
+            a, b, d = (pl.col(f"{side}{name}") for side in ("a ", "", "d "))
+            of_each = {"n": d.is_not_null(), "wins": d > 0, "ties": d == 0}
+            if self.pairing is not None:
+                of_each["unpaired"] = a.is_null().xor(b.is_null())
+                found[f"size {name}"] = a.abs() + b.abs()
+            found |= {f"{part} {name}": one.cast(pl.Int64) for part, one in of_each.items()}
+        return found
+
+    @cached_property
     def exact(self) -> ExactSums:
-        """The exact sums of values, differences and their products."""
+        """What a user adds to the exact sums of values, differences and their products."""
         values: dict[str, pl.Expr] = {}
         bounded: list[str] = []
         small = bounded_names(self.users.metrics)
@@ -176,35 +189,36 @@ class Summands:
         return ExactSums(values, bounded)
 
     def sums(self) -> pl.LazyFrame:
-        """Return one row per segment, model and baseline: the keys, and the sums that `long` reads; those of parts add up."""
+        """Return one row per segment, model and baseline: the keys, and the sums that `long` reads; those of parts add up.
+
+        Users without a row are counted as `absent`, with the values of an empty list, in columns as those of users.
+        """
         of, pairing = self.users, self.pairing
-        summed = self._summed(of.rows if pairing is None else self._paired(pairing))
+        rows = of.described(of.rows if pairing is None else self._paired(pairing))
+        counts = [one.sum().alias(name) for name, one in self.counts.items()]
+        present = pl.len().cast(pl.Int64).alias("present")
+        summed = self.exact.summed(self._with_differences(rows), self.keys, [*counts, present])
         # a segment in which nobody counts has a row, as in `evaluate`; of lists, users count who have no truth
-        if self.keys and (of.has_all_users or pairing is None):
-            every = of.n_users().drop("n_users")
+        if of.has_all_users or pairing is None:
+            every = of.n_users()
             if pairing is not None:
                 every = every.join(pairing.of(self._models), on=MODEL)
             summed = joined(every, summed, self.keys, "left" if of.has_all_users else "full")
-        return of.checked(summed, f"n {of.names[0]}")
+        if of.values is not None:
+            absent = pl.col("n_users") - pl.col("present").fill_null(0)
+            names = pl.col(of.names)
+            empty = of.values.empty.select(names, names.name.prefix("a "))
+            summed = summed.with_columns(absent=absent)
+            summed = summed.join(self._with_differences(empty), how="cross")
+        return of.checked(summed, f"n {of.names[0]}").drop("n_users", "present", strict=False)
 
-    def _summed(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return the sums of rows by the keys."""
-        differences, sums = {}, {}
-        for name, metric in zip(self.users.names, self.users.metrics, strict=True):
-            a, b, d = (pl.col(f"{side}{name}") for side in ("a ", "", "d "))
-            of_each, difference = [b], b
-            counts = {"n": d.count(), "wins": (d > 0).sum(), "ties": (d == 0).sum()}
-            if self.pairing is not None:
-                of_each, difference = [a, b], exactly_0(b - a, (a + b).abs())
-                counts["unpaired"] = a.is_null().xor(b.is_null()).sum()
-                sums[f"size {name}"] = (a.abs() + b.abs()).sum()
-            differences[f"d {name}"] = difference
-            sums |= {f"{part} {name}": one.cast(pl.Int64) for part, one in counts.items()}
-            for end in without_ends(metric):
-                most = pl.max_horizontal(ENDS[end] * one for one in of_each)
-                sums[f"{MOST} {end} {name}"] = most.filter(d.is_not_null()).max()
-        named = [one.alias(name) for name, one in sums.items()]
-        return self.exact.summed(rows.with_columns(**differences), self.keys, named)
+    def _with_differences(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows of users' values with their differences, without another model the values themselves."""
+        columns = {}
+        for name in self.users.names:
+            a, b = pl.col(f"a {name}"), pl.col(name)
+            columns[f"d {name}"] = exactly_0(b - a, (a + b).abs()) if self.pairing else b
+        return rows.with_columns(**columns)
 
     @property
     def _models(self) -> pl.LazyFrame:
@@ -212,44 +226,53 @@ class Summands:
         return cast("pl.LazyFrame", self.users.judged.models).select(MODEL)
 
     def _paired(self, pairing: Pairing) -> pl.LazyFrame:
-        """Return each user of one of two models once: `value 0` of the model, `a value 0` of the baseline."""
-        of = self.users
-        on = [key for key in distinct_names(*of.keys, "user") if key != MODEL]
+        """Return each user with a row in one of two models once.
+
+        NOTE: where all models have rows of the same users, neither side can lack one, which takes half the time.
+        """
+        of, on = self.users, self.users.pairing
         # NOTE: held, so that what tells the two sides apart is not asked of each of the plan's frames twice
         rows = of.rows.cache().select(*on, MODEL, *of.names)
         names = {name: f"a {name}" for name in of.names}
-        if of.has_all_users:
+        if of.has_all_users and (of.values is None or of.values.aligned):
             return pairing.of(rows, on, names)
         pairs, base = pairing.of(self._models), rows.rename({MODEL: BASELINE, **names})
-        sides = rows.join(pairs, on=MODEL), base.join(pairs, on=BASELINE)
-        return joined(*sides, [*on, MODEL, BASELINE], "full")
+        there = pl.lit(value=True)
+        others = rows.join(pairs, on=MODEL).with_columns(here=there)
+        base = base.join(pairs, on=BASELINE).with_columns(there=there)
+        both = joined(others, base, [*on, MODEL, BASELINE], "full")
+        if of.values is None:
+            return both
+        filled = [
+            pl.when(side).then(column).otherwise(f"empty {name}").alias(column)
+            for name in names
+            for side, column in (("here", name), ("there", names[name]))
+        ]
+        return both.join(of.values.of_empty_list, how="cross").with_columns(filled)
 
     def long(self, sums: pl.LazyFrame, places: Mapping[int, Metric[...]]) -> pl.LazyFrame:
-        """Return sums in long form, once for each place of a metric: the keys, `PLACE`, `ENDS` and `PARTS`."""
-        names = dict(zip(map(str, self.users.metrics), self.users.names, strict=True))
-        there, rows = {*sums.collect_schema()}, []
+        """Return sums in long form, once for each place of a metric: the keys, `PLACE` and `PARTS`."""
+        names, rows = dict(zip(map(str, self.users.metrics), self.users.names, strict=True)), []
+        absent = None if self.users.values is None else pl.col("absent")
         for place, metric in places.items():
-            name, ends = names.get(str(metric)), without_ends(metric)
+            name = names.get(str(metric))
             if name is None:
                 continue
             row = {PLACE: pl.lit(place, pl.Int64)}
-            for end, sign in ENDS.items():
-                most = pl.col(f"{MOST} {end} {name}").max()
-                row[end] = sign * most if end in ends else pl.lit(None, pl.Float64)
             for part, dtype in PARTS.items():
-                column, total = f"{part} {name}", pl.lit(0, dtype)
-                if column in self.exact.values:
-                    total = self.exact.total(column)
-                elif column in there:
-                    total = pl.col(column).fill_null(0)
-                row[part] = total
+                row[part] = self._total(f"{part} {name}", dtype, absent)
             rows.append(row)
         return in_long_form(sums, self.keys, rows)
 
-
-def without_ends(metric: Metric[...]) -> list[str]:
-    """Return the ends that a metric's range lacks."""
-    return [end for end, given in zip(ENDS, metric.range, strict=True) if not isfinite(given)]
+    def _total(self, name: str, dtype: type[pl.DataType], absent: pl.Expr | None) -> pl.Expr:
+        """Return the sum of a part over users with a row and those without."""
+        of_each = self.exact.values.get(name)
+        if of_each is not None:
+            return self.exact.total(name, None if absent is None else (of_each, absent))
+        if name not in self.counts:
+            return pl.lit(0, dtype)
+        total = pl.col(name).fill_null(0)
+        return total if absent is None else total + (self.counts[name] * absent).fill_null(0)
 
 
 def cells_of(sample: Sample) -> tuple[pl.LazyFrame, list[str]]:
@@ -261,7 +284,7 @@ def cells_of(sample: Sample) -> tuple[pl.LazyFrame, list[str]]:
     for parts in contributions(inputs, sample.conventions, sample.run):
         each = [Summands(part, sample.pairing) for part in parts]
         keys = each[0].keys
-        added = sample.run.added([one.sums() for one in each], keys)
+        added = sample.run.added([one.sums() for one in each], keys, each[0].values)
         plans.append(each[0].long(added, sample.places))
     found = pl.concat(plans)
     if len(plans) > 1 and keys:
@@ -305,7 +328,7 @@ def over_units(
     there = cells.collect_schema()
     parts = [part for part in (*PARTS, *OF_UNITS, USERS) if part in there]
     exact = ExactSums({part: pl.col(part).cast(pl.Float64) for part in parts})
-    found = exact.of(cells, keys, [OF_ENDS])
+    found = exact.of(cells, keys)
     return found.with_columns(effective=n**2 / pl.col("effective"))
 
 
@@ -329,4 +352,4 @@ def over_folds(cells: pl.LazyFrame, keys: Sequence[str], cluster: str) -> pl.Laz
     alone = pl.when(pl.col(cluster).is_null()).then(USER)
     cells = cells.with_columns(pl.struct(cluster, alone.alias("alone")).alias(cluster))
     sums = {name: pl.col(name).cast(pl.Float64) for name in (*PARTS, USERS)}
-    return of_few(cells, [*keys, cluster], sums, [OF_ENDS])
+    return of_few(cells, [*keys, cluster], sums)

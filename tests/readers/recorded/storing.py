@@ -2,7 +2,7 @@
 
     path/to/environment/bin/python tests/readers/recorded/give_lenskit.py
 
-The environments are those of `tests/recorded/record.py`; implicit is in that of RecTools, Surprise in that of Microsoft's.
+The environments are those of `tests/recorders/record.py`; implicit is in that of RecTools, Surprise in that of Microsoft's.
 """
 
 from __future__ import annotations

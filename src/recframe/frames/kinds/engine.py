@@ -30,8 +30,6 @@ Adds = Callable[[pl.LazyFrame, Sequence[str], Sequence[str]], pl.LazyFrame]
 """Type of functions that add up sums over some users, given keys and constant columns."""
 NamedRows = Mapping[str, pl.DataFrame]
 """Rows of some users, by the names of their frames."""
-MOST = "largest of"
-"""Prefix of columns that are added up by their maximum."""
 
 
 class AllUsers(Protocol):
@@ -68,9 +66,7 @@ class Added:
 
     def _added(self, name: str) -> pl.Expr:
         column = pl.col(name)
-        if name in self.same:
-            return column.drop_nulls().first()
-        return column.max() if name.startswith(MOST) else column.sum()
+        return column.drop_nulls().first() if name in self.same else column.sum()
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """List the metrics that each library has in `names.json`, read from its installed source: what the page Equivalents has.
 
-    python tests/agreement/recorded/names.py --environments DIR    # those of `record.py`
+    python tests/recorders/names.py --environments DIR    # those of `record.py`
 
 A library's metrics are what its module of metrics exports, registers or defines; `NO_METRICS` are other things beside them.
 It wants Python 3.12, in whose words some of the sources are written.

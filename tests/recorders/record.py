@@ -1,11 +1,11 @@
 """Run every peer on the same users, each in an environment of its own, and store what they answer in `values.json`.
 
-    python tests/agreement/recorded/record.py                      # all of them: makes the environments, about 8 GB
-    python tests/agreement/recorded/record.py --beyond             # their metrics beyond accuracy, in `values_beyond.json`
-    python tests/agreement/recorded/record.py --splits             # the rows of their splits, in `values_splits.json`
-    python tests/agreement/recorded/record.py --cases              # 300 cases of what few have, in `values_cases.json`
-    python tests/agreement/recorded/record.py rectools replay      # these alone; the lines of the others stay
-    python tests/agreement/recorded/record.py --environments DIR   # where the environments are, or are to be made
+    python tests/recorders/record.py                      # all of them: makes the environments, about 8 GB
+    python tests/recorders/record.py --beyond             # their metrics beyond accuracy, in `values_beyond.json`
+    python tests/recorders/record.py --splits             # the rows of their splits, in `values_splits.json`
+    python tests/recorders/record.py --cases              # 300 cases of what few have, in `values_cases.json`
+    python tests/recorders/record.py rectools replay      # these alone; the lines of the others stay
+    python tests/recorders/record.py --environments DIR   # where the environments are, or are to be made
 
 It wants Python 3.11, for LensKit and WarpRec `python3.12` beside it, and Java for Spark. The tests read what is stored and need
 none of this. For peers that bring torch, its CPU build is enough, and much smaller: set PIP_EXTRA_INDEX_URL to where it comes
@@ -37,7 +37,7 @@ VALUES = {
     "splits": HERE / "values_splits.json",
     "cases": HERE / "values_cases.json",
 }
-ENVIRONMENTS = HERE.parents[2] / "build" / "peers"
+ENVIRONMENTS = HERE.parents[1] / "build" / "peers"
 
 # The first four are benchmarked too (`benchmarks/apart.py`), from Polars and pandas frames.
 PEERS = {

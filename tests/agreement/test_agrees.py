@@ -1,0 +1,433 @@
+"""recframe against the plain definitions: every two choices of a call meet in a row, and a row asks some of all metrics."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+import random_cases
+import random_lists
+import recframe as rf
+from choices import CHOICES
+from covering import Row, pairwise
+from plain_accuracy import METRICS
+from plain_policies import Asked, Case, Policy, evaluate, grouped, is_one_list, judged_pairs
+from random_cases import (
+    CASES,
+    EVERYTHING,
+    SEGMENTS,
+    VARIANTS,
+    seeded,
+    stops_at_k,
+    with_segments_of_rows,
+)
+from recframe.metrics.language.registry import registered
+from strategies import examples
+from tied_lists import is_certain_of_ties
+from ways_to_run import EAGER, LARGE, OTHERS, WAYS, Way
+
+# random frames may have no rank at all, or a `by` column on some rows of a user alone
+pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+# they have definitions of their own: plain_propensity.py, test_auc_of_catalogue.py
+OF_OTHER_FRAMES = {"weights", "exponent", "min_propensity", "over"}
+PLAIN_KINDS = {"polars", "lazy", "streaming", "pandas", "pandas-arrow", "arrow", "precomputed"}
+UNIVERSES = [None, "truth", "recs", "both", "all"]
+CALLS = {
+    "way": WAYS,
+    "order": ["rank", *random_cases.TIES, "last"],
+    "by": SEGMENTS,
+    "universe": UNIVERSES,
+    "shape": [*CASES],
+    "segments of": ["ids", "rows"],
+    "no_relevant": ["zero", "skip", "null"],
+    "min_relevance": [None, 0.5, 2, "any"],
+    "min_relevance_for": ["all", "binary"],
+    "relevant_from": ["truth", "list"],
+    "model": [False, True],
+    "weight": [False, True],
+    "ids": ["text", "integers"],
+}
+
+
+def is_call(row: Row) -> bool:
+    """Whether a row, or a part of it, is a call that its way can make."""
+    way, by = getattr(row.get("way"), "name", ""), row.get("by", ())
+    of_rows, order = row.get("segments of") == "rows", row.get("order")
+    is_cut = {"genre", "item"} & {*by} or (by and of_rows)
+    refused = [
+        of_rows and "by" in row and not {"country", "genre"} & {*by},
+        # the order of rows is another
+        way in {"buckets", "shuffled", "batches"} and order == "order",
+        # rows of users are no sums
+        way == "batches" and ("user" in by or row.get("universe") == "all"),
+        # NumPy has no null integer, and trec_eval compares digits
+        row.get("ids") == "integers" and (way == "pandas" or order == "item_desc"),
+        # no bucket shows the segments to users of other buckets
+        way == "buckets" and row.get("universe") == "all" and is_cut,
+    ]
+    return not any(refused)
+
+
+def a_call(row: Row, place: int, n_rows: int = 60, n_users: int = 9) -> Case:
+    choose = seeded(f"call {place}").choice
+    order = "rank" if row["order"] == "rank" else "score"
+    policy = Policy(**{name: row[name] for name in vars(Policy()) if name in row})
+    policy = replace(policy, ties=row["order"]) if order == "score" else policy
+    case = CASES[row["shape"]](choose, n_rows, n_users, order, policy, row["by"])
+    if row["segments of"] == "rows":
+        users = case.users if policy.weight else None
+        bare = [{name: one[name] for name in ("user", "weight")} for one in users or ()] or None
+        case = with_segments_of_rows(choose, replace(case, users=bare, items=None))
+    return random_cases.with_integers(case) if row["ids"] == "integers" else case
+
+
+def dtypes_of(row: Row) -> dict[str, Any]:
+    return random_cases.INTEGERS if row["ids"] == "integers" else {}
+
+
+class Turn:
+    """Forms of metrics in turn: each row of a table asks those that were asked least."""
+
+    def __init__(self, name: str, forms: Sequence[Any]) -> None:
+        self.forms = seeded(f"turn {name}").sample([*forms], len(forms))
+        self.times = dict.fromkeys(map(repr, self.forms), 0)
+
+    def take(self, number: int, holds: Callable[[Any], bool] = lambda _: True) -> list[Any]:
+        """Return the next forms that hold."""
+        self.forms.sort(key=lambda one: self.times[repr(one)])
+        found = [*itertools.islice(filter(holds, self.forms), number)]
+        for one in found:
+            self.times[repr(one)] += 1
+        return found
+
+
+N_FORMS = {"buckets": 10, "parts": 16, "batches": 16, "cached": 16}
+"""Forms that a row asks in ways that make several plans."""
+OF_CALLS = Turn("calls", EVERYTHING)
+
+
+def has_a_value(row: Row) -> Callable[[Asked], bool]:
+    return is_certain_of_ties if row["order"] == "last" else lambda _: True
+
+
+ROWS = [
+    (row, OF_CALLS.take(N_FORMS.get(row["way"].name, 26), has_a_value(row)))
+    for row in pairwise(CALLS, is_call)
+]
+
+
+BEYOND = [one for name in CHOICES for one in random_lists.asked_of(name)]
+BEYOND += [random_lists.Asked("exposure_disparity", {}, k) for k in random_lists.KS]
+FRAMES = {
+    "way": WAYS,
+    "by": random_lists.SEGMENTS,
+    "without": ["", "items", "features", "recs", "train", "truth"],
+    "universe": UNIVERSES,
+    "no_relevant": ["zero", "skip", "null"],
+    "shape": ["judged", "two"],
+    "propensity": [None, "popularity", "given"],
+    "model": [False, True],
+}
+NOBODY = {
+    "recs": {"user": "zz", "item": "A", "rank": None},
+    "train": {"user": "zz", "item": "zz"},
+    "truth": {"user": "zz", "item": "zz", "relevance": 1.0},
+}
+"""Frames that have no row of a user who counts."""
+
+
+def named(row: Row) -> str:
+    return "-".join(str(one) for one in row.values())
+
+
+@pytest.mark.parametrize("place", range(len(ROWS)), ids=[named(row) for row, _ in ROWS])
+def test_accuracy_agrees(place: int):
+    row, asked = ROWS[place]
+    random_cases.check(a_call(row, place), asked, row["way"], dtypes_of(row))
+
+
+def is_call_beyond(row: Row) -> bool:
+    way, by = getattr(row.get("way"), "name", ""), row.get("by", ())
+    without, of_all = row.get("without", ""), row.get("universe") == "all"
+    refused = [
+        # a judged frame is its own truth, and its pairs have several ranks
+        row.get("shape") == "judged" and (without in {"truth", "recs"} or row.get("propensity")),
+        without == "items" and "genre" in by,
+        # no batch shows the catalogue of all
+        way == "batches" and ("user" in by or of_all or without == "items"),
+        way == "buckets" and of_all and "genre" in by,
+    ]
+    return not any(refused)
+
+
+def a_call_beyond(row: Row, place: int, n_rows: int = 80, n_users: int = 9) -> random_lists.Case:
+    rng, without = seeded(f"beyond {place}"), row["without"]
+    model = row["model"] and without != "recs"
+    case = random_lists.a_case(rng.choice, n_rows, n_users, row["by"], model=model)
+    if row["propensity"]:
+        case = random_lists.with_propensity(rng, case, given=row["propensity"] == "given")
+    if row["shape"] == "judged":
+        case = random_lists.as_judged(rng, case)
+    if without in NOBODY:
+        nobody = {"model": "m1"} if model and without == "recs" else {}
+        nobody |= {"propensity": 0.5} if row["propensity"] == "given" else {}
+        case = replace(case, **{without: [NOBODY[without] | nobody]})
+    elif without == "items":
+        case = replace(case, items=None)
+    elif without == "features" and "genre" not in case.by:
+        case = replace(case, items=[{"item": one["item"]} for one in case.items or ()])
+    return replace(case, counting=row["universe"], no_relevant=row["no_relevant"])
+
+
+def holds(row: Row) -> Callable[[random_lists.Asked], bool]:
+    """Whether a metric can be asked where the items have no features, or of batches."""
+    featureless = row["without"] in {"items", "features"} and "genre" not in row["by"]
+
+    def one(asked: random_lists.Asked) -> bool:
+        if featureless and "of" in asked.parameters:
+            return False
+        if asked.name == "exposure_disparity" and "of" not in asked.parameters and not featureless:
+            return False
+        return random_lists.takes(row["way"], asked, row["by"])
+
+    return one
+
+
+OF_FRAMES, OF_PROPENSITIES = (
+    Turn("frames", BEYOND),
+    Turn("propensities", random_lists.WEIGHTED_FORMS),
+)
+ROWS_BEYOND = [
+    (
+        row,
+        OF_FRAMES.take(N_FORMS.get(row["way"].name, 26), holds(row))
+        + (OF_PROPENSITIES.take(10) if row["propensity"] else []),
+    )
+    for row in pairwise(FRAMES, is_call_beyond)
+]
+
+
+@pytest.mark.parametrize(
+    "place", range(len(ROWS_BEYOND)), ids=[named(row) for row, _ in ROWS_BEYOND]
+)
+def test_beyond_agrees(place: int):
+    row, asked = ROWS_BEYOND[place]
+    random_lists.check(a_call_beyond(row, place), asked, row["way"])
+
+
+def test_each_form_is_asked_twice():
+    for turn in (OF_CALLS, OF_FRAMES, OF_PROPENSITIES):
+        assert {name for name, number in turn.times.items() if number < 2} == set()
+
+
+def test_each_metric_and_each_choice_of_its_parameters_is_tried():
+    builtin = {name: one for name, one in registered().items() if one.definition.builtin}
+    tried = {name: [own for one, own in VARIANTS if one == name] for name in METRICS}
+    tried |= {name: [*own] for name, own in CHOICES.items()}
+    assert tried.keys() == builtin.keys()
+    for name, metric in builtin.items():
+        for parameter, about in metric.definition.parameters.items():
+            if parameter in OF_OTHER_FRAMES:
+                continue
+            values = {one.get(parameter, about.default) for one in tried[name]}
+            kind, choices = metric.definition.kinds[parameter]
+            assert values >= (set(choices) if kind is Literal else set())
+            assert len(values) > 1, (name, parameter)
+
+
+def drawn(
+    rng: random.Random, axes: Mapping[str, Sequence[Any]], allows: Callable[[Row], bool]
+) -> Row:
+    row = {name: rng.choice(values) for name, values in axes.items()}
+    return row if allows(row) else drawn(rng, axes, allows)
+
+
+@settings(examples(30), phases=[Phase.generate])
+@given(seed=st.integers(0, 2**32))
+def test_small_cases_agree(seed: int):
+    """Of one to eight rows, where one id or rank is all that stands in a segment."""
+    rng = seeded(f"small {seed}")
+    size = {"n_rows": rng.randint(1, 8), "n_users": rng.randint(1, 3)}
+    row = drawn(rng, CALLS, is_call)
+    asked = rng.sample([*filter(has_a_value(row), EVERYTHING)], 4)
+    random_cases.check(a_call(row, seed, **size), asked, row["way"], dtypes_of(row))
+    row = drawn(rng, FRAMES, is_call_beyond)
+    asked = rng.sample([*filter(holds(row), BEYOND)], 4)
+    random_lists.check(a_call_beyond(row, seed, **size), asked, row["way"])
+
+
+UNBOUND = [place for place, (row, _) in enumerate(ROWS) if not row["by"] and row["order"] != "last"]
+
+
+@pytest.mark.parametrize("place", UNBOUND, ids=[named(ROWS[place][0]) for place in UNBOUND])
+def test_the_judged_frame_has_each_pair_of_a_user_who_counts_once(place: int):
+    row = ROWS[place][0]
+    case, way = a_call(row, place), row["way"] if row["way"].name in PLAIN_KINDS else EAGER
+    found = way.read(random_cases.bound(case, way, dtypes=dtypes_of(row)).judge())
+    expected = judged_pairs(case)
+    assert found.columns == ["model"] * row["model"] + ["user", "item", "rank", "relevance"]
+    assert len(found) == len(expected)
+    for *key, rank, relevance in found.rows():
+        assert (rank, relevance) == expected[tuple(key)]
+
+
+LISTS = random_cases.judged_case(
+    seeded("expressions").choice, 150, 20, policy=Policy(), by=("user",)
+)
+FORMS = [
+    Asked(name, 3 if place % 2 or stops_at_k(name, own) else None, own)
+    for place, (name, own) in enumerate(VARIANTS)
+    if name != "inst" or not own  # whose steps take a second to plan
+]
+
+
+@pytest.mark.parametrize("place", range(8))
+def test_expressions_agree(place: int):
+    """Those of a group are the values of its list; nothing is shared in one aggregation, so that some are asked at a time."""
+    names, asked = ("user", "item", "rank", "relevance"), FORMS[place::8]
+    rows = [
+        {name: row[name] for name in names} for row in LISTS.recs if row["user"] and row["item"]
+    ]
+    lists = [own for own in grouped(rows, "user").values() if is_one_list(own)]
+    case = Case([*itertools.chain(*lists)], by=("user",))
+    frame, made = random_cases.frame(case.recs, {}), [rf.parse(str(one)).expr() for one in asked]
+    expected = evaluate(asked, case)
+    assert len(lists) > 5
+    random_cases.compare(
+        frame.group_by("user").agg(made).sort("user").to_dicts(), expected, ["user"]
+    )
+    one = frame.filter(user=lists[place][0]["user"]).select("user", *made[::3]).unique()
+    own = [row for row in expected if row["user"] == lists[place][0]["user"]]
+    few = [{name: row[name] for name in one.columns} for row in own]
+    random_cases.compare(one.to_dicts(), few, ["user"])
+
+
+def rows(*values: tuple[Any, ...], names: str = "user item rank relevance") -> list[dict[str, Any]]:
+    return [dict(zip(names.split(), own, strict=True)) for own in values]
+
+
+ITEMS = rows(("A", "x"), ("B", "y"), ("C", None), ("Z", "z"), names="item genre")
+LISTS_OF_TWO = rows(
+    *(("u000", "A", 1.0, "m1"), ("u000", "B", 2.0, "m2"), ("u001", "C", 1.0, "m1")),
+    names="user item rank model",
+)
+PAST: dict[str, tuple[Case, str]] = {
+    "a relevant item without a gain is tied with one that is not relevant": (
+        Case(
+            rows(("u", "A", None, -1.0), ("u", "B", None, None), names="user item score relevance"),
+            policy=Policy(min_relevance="any", ties="pessimistic"),
+        ),
+        "hit_rate@1 recall precision@1",
+    ),
+    "zeros of two signs are one score": (
+        Case(
+            rows(
+                *(("u", "A", 0.0, 0.0), ("u", "B", -0.0, 1.0), ("u", "C", -1.0, 1.0)),
+                names="user item score relevance",
+            ),
+            policy=Policy(ties="last"),
+        ),
+        "recall@1 recall@2 mrr list_length@1 ndcg@2",
+    ),
+    "a relevance without a rank stands beside the ranked row of its item": (
+        Case(
+            rows(
+                *(("u", "A", 1.0, None), ("u", "A", None, 1.0), ("u", "B", 2.0, 0.0)),
+                *(("u", "C", 3.0, 1.0), ("u", "C", 4.0, None), ("u", "D", 5.0, -1.0)),
+            )
+        ),
+        "judged judged@1 bpref infap auc recall@3 list_length@2 r_precision",
+    ),
+    "a user without a rank is in no segment of items where lists make the universe": (
+        Case(
+            rows(
+                *(("u000", "A", 1.0, 1.0, "m1"), ("u001", "A", None, 1.0, "m1")),
+                ("u001", "B", 1.0, 0.0, "m2"),
+                names="user item rank relevance model",
+            ),
+            items=ITEMS,
+            by=("genre",),
+            policy=Policy(universe="recs", model=True),
+        ),
+        "recall ndcg@1 list_length hit_rate@1",
+    ),
+    "a user without a relevant item counts 1 beside lists without a hit": (
+        Case(
+            LISTS_OF_TWO,
+            rows(("u000", "A", 1.0), ("u001", "B", 1.0), names="user item relevance"),
+            items=ITEMS,
+            by=("genre",),
+            policy=Policy(model=True),
+        ),
+        "ndcg(without_relevant=one)@2 map(without_relevant=one) first_rank auc recall",
+    ),
+    "everybody counts in each part of a row, and in no other": (
+        Case(
+            rows(("u000", "A", None, None, "m1"), names="user item rank relevance model"),
+            users=rows(("u000",), ("zz",), (None,), names="user"),
+            items=ITEMS,
+            by=("genre",),
+            policy=Policy(universe="all", model=True),
+        ),
+        "hit_rate recall@1",
+    ),
+    "a row without a model stands first": (
+        Case(
+            rows(
+                *(("u000", "A", None, 1.0, None), ("u000", "B", 1.0, 0.0, "m1")),
+                *(("u001", "A", 1.0, 1.0, "m2"), ("u001", "A", 2.0, 1.0, "m1")),
+                names="user item rank relevance model",
+            ),
+            policy=Policy(model=True),
+        ),
+        "recall mrr bpref judged",
+    ),
+    "a row that says nothing makes its user count in its segment of rows": (
+        Case(
+            rows(
+                *(("u000", "A", None, None, "AT"), ("u000", "B", 1.0, 1.0, "BE")),
+                ("u001", "B", 1.0, 0.0, "AT"),
+                names="user item rank relevance country",
+            ),
+            by=("country",),
+        ),
+        "recall mrr list_length",
+    ),
+    "users without a relevant item are skipped in each of two models": (
+        Case(
+            LISTS_OF_TWO,
+            rows(("u000", "B", 1.0), ("u001", "C", 0.0), names="user item relevance"),
+            policy=Policy(no_relevant="skip", model=True),
+        ),
+        "recall precision(average=pooled)@1 f_score(average=means) gauc map(average=geometric)",
+    ),
+}
+"""Calls of which three choices together once had a wrong number."""
+
+
+@pytest.mark.parametrize("way", [EAGER, LARGE, *OTHERS[:2]], ids=str)
+@pytest.mark.parametrize("name", PAST)
+def test_past_faults_stay_mended(name: str, way: Way):
+    case, metrics = PAST[name]
+    parsed = map(rf.parse, metrics.split())
+    asked = [Asked(one.name, one.k, dict(one.settings)) for one in parsed]
+    assert [*map(str, asked)] == metrics.split()
+    random_cases.check(case, asked, way)
+
+
+def test_an_item_that_only_the_reference_has_is_among_those_without_a_genre():
+    case = random_lists.Case(
+        recs=rows(("u", "A", 1.0), names="user item rank"),
+        truth=rows(("u", "A", 1.0), names="user item relevance"),
+        items=[one for one in ITEMS if one["item"] in "AB"],
+        reference=rows(("u", "J", 1.0), names="user item rank"),
+        by=("genre",),
+    )
+    random_lists.check(case, random_lists.asked_of("unexpectedness"))
