@@ -21,7 +21,6 @@ from recframe.frames.rows.joins import (
     ExactSums,
     in_long_form,
     joined,
-    of_few,
 )
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.judged_frame import rows_of_models
@@ -99,7 +98,7 @@ class Sample:
     places: Mapping[int, Metric[...]]
     """Metrics by their places in the result, of which several may be of one metric."""
     cluster: str | None = None
-    """Internal name of the column of clusters; over folds that of users, where no other is given."""
+    """Internal name of the column of clusters; over folds that of users."""
     over_trainings: bool = False
     """Whether trainings are a second sample, without rows of their own."""
     pairing: Pairing | None = None
@@ -124,8 +123,9 @@ class Sample:
         inputs, models = self.inputs, None
         if inputs.folds is None and not inputs.training:
             models = self.run.models(inputs)
-        models = rows_of_models(inputs).unique() if models is None else models
-        checks = (*inputs.checks, pairing.check(models.select(MODEL)))
+        # where models are known nothing looks for them again
+        inputs = inputs if models is None else replace(inputs, models=models)
+        checks = (*inputs.checks, pairing.check(rows_of_models(inputs).unique()))
         return replace(self, inputs=replace(inputs, checks=checks), pairing=pairing)
 
 
@@ -295,7 +295,7 @@ def cells_of(sample: Sample) -> tuple[pl.LazyFrame, list[str]]:
         every = found.select(keys).unique().join(places, how="cross")
         found = joined(every, found, [*keys, PLACE]).with_columns(pl.col(*PARTS).fill_null(0))
     own = [*(key for key in keys if key not in inputs.units), PLACE]
-    return found if inputs.folds is None else over_folds(found, own, str(sample.cluster)), own
+    return found if inputs.folds is None else over_folds(found), own
 
 
 def over_units(
@@ -332,24 +332,15 @@ def over_units(
     return found.with_columns(effective=n**2 / pl.col("effective"))
 
 
-def over_folds(cells: pl.LazyFrame, keys: Sequence[str], cluster: str) -> pl.LazyFrame:
-    """Return cells of clusters from those of users over all folds, each user counted once; `keys` are those of rows.
+def over_folds(cells: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the cells of users over all folds, each user counted once.
 
     A user is better off, equal or worse off by their sum over folds, and unpaired by the share of their values without another.
     """
     n, unpaired, d, users = map(pl.col, ("n", "unpaired", "d", USERS))
-    counts = (n > 0).cast(pl.Int64)
-    if cluster != USER:  # a user may be in another cluster with each fold
-        counts *= counts.cum_sum().over([*keys, USER]) == 1
     rounding = ROUNDING * pl.col("size")
-    cells = cells.with_columns(counts.alias(USERS)).with_columns(
+    return cells.with_columns((n > 0).cast(pl.Int64).alias(USERS)).with_columns(
         wins=users * (d > rounding),
         ties=users * (d.abs() <= rounding),
         unpaired=pl.when(unpaired > 0).then(unpaired / (n + unpaired)).otherwise(0.0),
     )
-    if cluster == USER:
-        return cells
-    alone = pl.when(pl.col(cluster).is_null()).then(USER)
-    cells = cells.with_columns(pl.struct(cluster, alone.alias("alone")).alias(cluster))
-    sums = {name: pl.col(name).cast(pl.Float64) for name in (*PARTS, USERS)}
-    return of_few(cells, [*keys, cluster], sums)
