@@ -326,19 +326,23 @@ def question(
         msg = f"{user}: one user has no interval; evaluate(by='user') has the values"
         raise RecframeError(msg)
     if inputs.folds is not None:
-        inputs, unit = _over_folds(inputs), unit or "user"
+        inputs, unit = _over_folds(inputs, cluster), "user"
     kind = rec._answering(inputs.sides["recommendations"].kind)  # noqa: SLF001  the methods of this room are those of a Rec
     return Question.of(kind, inputs, asked, unit)
 
 
-def _over_folds(inputs: Frames) -> Frames:
+def _over_folds(inputs: Frames, cluster: object) -> Frames:
     """Return the inputs with users as units, who stand in several folds."""
+    if cluster is not None:
+        each = f"{Given('cluster', cluster)}: over the folds of a split each user is a cluster"
+        msg = f"{each}, with all their folds; leave it out"
+        raise RecframeError(msg)
     if TRAINING in inputs.inside("id"):
         each = Given("by", inputs.context.names[TRAINING])
         msg = f"{each}: each training has no interval over folds; leave it out, or write evaluate()"
         raise CallError(msg)
     user = Segment("user", inputs.context.names["user"], "id")
-    return replace(inputs, segments=(*inputs.segments, user), units=(*inputs.units, "user"))
+    return replace(inputs, segments=(*inputs.segments, user), units=("user",))
 
 
 def _read(

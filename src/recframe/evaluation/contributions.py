@@ -74,9 +74,10 @@ class Contributions:
         return self.judged.inputs.attach(self.judged.named(rows), "users")
 
     def checked(self, sums: pl.LazyFrame, number: str) -> pl.LazyFrame:
-        """Return sums after checks of what only the data shows; `number` names a column of whole numbers that they have."""
-        names = sums.collect_schema().names()
-        return after_checks(sums, self.judged, number, pl.Int64, steep=self.steep).select(names)
+        """Return sums after checks of what only the data shows; `number` names a column of numbers that they have."""
+        schema = sums.collect_schema()
+        found = after_checks(sums, self.judged, number, schema[number], steep=self.steep)
+        return found.select(schema.names())
 
     def n_users(self) -> pl.LazyFrame:
         """Return the number of users of each segment and model."""

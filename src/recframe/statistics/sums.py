@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
-from operator import mul
+from functools import cached_property
 from typing import Any, cast
 
 import polars as pl
@@ -21,15 +20,12 @@ from recframe.frames.rows.joins import (
     ExactSums,
     in_long_form,
     joined,
-    of_few,
 )
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.judged_frame import rows_of_models
 
 MODEL, BASELINE, PLACE = "model", "baseline", "place"
-PRODUCTS = ("a", "d", "aa", "ad", "dd")
-COUNTS = ("n", "wins", "ties", "unpaired")
-PARTS = dict.fromkeys(COUNTS, pl.Int64) | dict.fromkeys((*PRODUCTS, "size"), pl.Float64)
+PARTS = ("n", "wins", "ties", "unpaired", "a", "d", "aa", "ad", "dd", "size")
 """Sums over users: their number, those with d > 0 and d = 0, and those with only one of two values; the other model's values
 a, the differences d = b - a (without another model the values themselves), their squares and products, and |a| + |b|."""
 MOST_NAMED = 20
@@ -99,7 +95,7 @@ class Sample:
     places: Mapping[int, Metric[...]]
     """Metrics by their places in the result, of which several may be of one metric."""
     cluster: str | None = None
-    """Internal name of the column of clusters; over folds that of users, where no other is given."""
+    """Internal name of the column of clusters; over folds that of users."""
     over_trainings: bool = False
     """Whether trainings are a second sample, without rows of their own."""
     pairing: Pairing | None = None
@@ -124,8 +120,9 @@ class Sample:
         inputs, models = self.inputs, None
         if inputs.folds is None and not inputs.training:
             models = self.run.models(inputs)
-        models = rows_of_models(inputs).unique() if models is None else models
-        checks = (*inputs.checks, pairing.check(models.select(MODEL)))
+        # where models are known nothing looks for them again
+        inputs = inputs if models is None else replace(inputs, models=models)
+        checks = (*inputs.checks, pairing.check(rows_of_models(inputs).unique()))
         return replace(self, inputs=replace(inputs, checks=checks), pairing=pairing)
 
 
@@ -135,11 +132,6 @@ def exactly_0(value: pl.Expr, size: pl.Expr) -> pl.Expr:
     Equal lists may be summed up in another order.
     """
     return pl.when(value.abs() <= ROUNDING * size).then(0.0).otherwise(value)
-
-
-def product(letters: str, columns: Mapping[str, pl.Expr]) -> pl.Expr:
-    """Return the product of the columns of some letters."""
-    return reduce(mul, map(columns.__getitem__, letters))
 
 
 @dataclass(frozen=True)
@@ -161,32 +153,23 @@ class Summands:
         return [f"{side}{name}" for side in sides for name in self.users.names]
 
     @cached_property
-    def counts(self) -> dict[str, pl.Expr]:
-        """What a user adds to numbers of users and to the sum of |a| + |b|."""
-        found = {}
-        for name in self.users.names:
-            a, b, d = (pl.col(f"{side}{name}") for side in ("a ", "", "d "))
-            of_each = {"n": d.is_not_null(), "wins": d > 0, "ties": d == 0}
-            if self.pairing is not None:
-                of_each["unpaired"] = a.is_null().xor(b.is_null())
-                found[f"size {name}"] = a.abs() + b.abs()
-            found |= {f"{part} {name}": one.cast(pl.Int64) for part, one in of_each.items()}
-        return found
-
-    @cached_property
     def exact(self) -> ExactSums:
-        """What a user adds to the exact sums of values, differences and their products."""
+        """The exact sums of `PARTS`, by names such as `n value 0`."""
         values: dict[str, pl.Expr] = {}
         bounded: list[str] = []
         small = bounded_names(self.users.metrics)
         for name in self.users.names:
-            d = pl.col(f"d {name}")
-            letters = {"a": pl.when(d.is_not_null()).then(f"a {name}"), "d": d}
-            parts = PRODUCTS if self.pairing else ("d", "dd")
-            own = {f"{part} {name}": product(part, letters) for part in parts}
+            a, b, d = (pl.col(f"{side}{name}") for side in ("a ", "", "d "))
+            known = d.is_not_null()
+            counts, sums = {"n": known, "ties": d == 0}, {"d": d, "dd": d * d}
+            if self.pairing is not None:
+                base = pl.when(known).then(a)
+                counts |= {"wins": d > 0, "unpaired": a.is_null().xor(b.is_null())}
+                sums |= {"a": base, "aa": base * base, "ad": base * d, "size": a.abs() + b.abs()}
+            own = {f"{part} {name}": one for part, one in (counts | sums).items()}
             values |= own
-            bounded += own if name in small else ()
-        return ExactSums(values, bounded)
+            bounded += own if name in small else [f"{part} {name}" for part in counts]
+        return ExactSums({name: one.cast(pl.Float64) for name, one in values.items()}, bounded)
 
     def sums(self) -> pl.LazyFrame:
         """Return one row per segment, model and baseline: the keys, and the sums that `long` reads; those of parts add up.
@@ -195,9 +178,8 @@ class Summands:
         """
         of, pairing = self.users, self.pairing
         rows = of.described(of.rows if pairing is None else self._paired(pairing))
-        counts = [one.sum().alias(name) for name, one in self.counts.items()]
         present = pl.len().cast(pl.Int64).alias("present")
-        summed = self.exact.summed(self._with_differences(rows), self.keys, [*counts, present])
+        summed = self.exact.summed(self._with_differences(rows), self.keys, [present])
         # a segment in which nobody counts has a row, as in `evaluate`; of lists, users count who have no truth
         if of.has_all_users or pairing is None:
             every = of.n_users()
@@ -210,7 +192,7 @@ class Summands:
             empty = of.values.empty.select(names, names.name.prefix("a "))
             summed = summed.with_columns(absent=absent)
             summed = summed.join(self._with_differences(empty), how="cross")
-        return of.checked(summed, f"n {of.names[0]}").drop("n_users", "present", strict=False)
+        return of.checked(summed, self.exact.parts[0]).drop("n_users", "present", strict=False)
 
     def _with_differences(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows of users' values with their differences, without another model the values themselves."""
@@ -253,26 +235,20 @@ class Summands:
     def long(self, sums: pl.LazyFrame, places: Mapping[int, Metric[...]]) -> pl.LazyFrame:
         """Return sums in long form, once for each place of a metric: the keys, `PLACE` and `PARTS`."""
         names, rows = dict(zip(map(str, self.users.metrics), self.users.names, strict=True)), []
-        absent = None if self.users.values is None else pl.col("absent")
+        values, is_whole = self.exact.values, self.users.values is None
         for place, metric in places.items():
             name = names.get(str(metric))
             if name is None:
                 continue
             row = {PLACE: pl.lit(place, pl.Int64)}
-            for part, dtype in PARTS.items():
-                row[part] = self._total(f"{part} {name}", dtype, absent)
+            for part in PARTS:
+                column, total = f"{part} {name}", pl.lit(0.0)
+                if column in values:
+                    absent = None if is_whole else (values[column], pl.col("absent"))
+                    total = self.exact.total(column, absent)
+                row[part] = total
             rows.append(row)
         return in_long_form(sums, self.keys, rows)
-
-    def _total(self, name: str, dtype: type[pl.DataType], absent: pl.Expr | None) -> pl.Expr:
-        """Return the sum of a part over users with a row and those without."""
-        of_each = self.exact.values.get(name)
-        if of_each is not None:
-            return self.exact.total(name, None if absent is None else (of_each, absent))
-        if name not in self.counts:
-            return pl.lit(0, dtype)
-        total = pl.col(name).fill_null(0)
-        return total if absent is None else total + (self.counts[name] * absent).fill_null(0)
 
 
 def cells_of(sample: Sample) -> tuple[pl.LazyFrame, list[str]]:
@@ -295,7 +271,7 @@ def cells_of(sample: Sample) -> tuple[pl.LazyFrame, list[str]]:
         every = found.select(keys).unique().join(places, how="cross")
         found = joined(every, found, [*keys, PLACE]).with_columns(pl.col(*PARTS).fill_null(0))
     own = [*(key for key in keys if key not in inputs.units), PLACE]
-    return found if inputs.folds is None else over_folds(found, own, str(sample.cluster)), own
+    return found if inputs.folds is None else over_folds(found), own
 
 
 def over_units(
@@ -308,14 +284,14 @@ def over_units(
     to G / (G - 1) Σ w (S - m n)² / N² with the weight w = ((G - 1) N / (G (N - n)))², which is 1 for clusters of one size. A
     user whose cluster is null is a cluster alone. Source: Bell and McCaffrey 2002 (CR3).
     """
-    a, d, n = pl.col("a"), pl.col("d"), pl.col("n").cast(pl.Float64)
-    of_users: dict[str, Any] = {part: pl.col(of).cast(pl.Float64) for part, of in OF_USERS.items()}
+    a, d, n = map(pl.col, ("a", "d", "n"))
+    of_users: dict[str, Any] = {part: pl.col(of) for part, of in OF_USERS.items()}
     counts = {"units": n, "effective": n, "differ": n - pl.col("ties")}
     cells = cells.with_columns(**of_users, **counts, squares="dd")
     if cluster is None:
         return cells
     is_alone, d = pl.col(cluster).is_null(), exactly_0(d, pl.col("size"))
-    of_clusters = {part: product(part, {"a": a, "d": d, "n": n}) for part in OF_USERS}
+    of_clusters = {"aa": a * a, "ad": a * d, "dd": d * d, "an": a * n, "dn": d * n, "nn": n * n}
     of_clusters |= {"d": d, "units": n > 0, "effective": n * n, "differ": d != 0}
     cells = cells.with_columns(
         pl.when(is_alone).then(part).otherwise(one.cast(pl.Float64)).alias(part)
@@ -327,29 +303,19 @@ def over_units(
     cells = cells.with_columns(pl.col(*OF_USERS) * pl.when(n_units > 1).then(weight).otherwise(1.0))
     there = cells.collect_schema()
     parts = [part for part in (*PARTS, *OF_UNITS, USERS) if part in there]
-    exact = ExactSums({part: pl.col(part).cast(pl.Float64) for part in parts})
-    found = exact.of(cells, keys)
+    found = ExactSums({part: pl.col(part) for part in parts}).of(cells, keys)
     return found.with_columns(effective=n**2 / pl.col("effective"))
 
 
-def over_folds(cells: pl.LazyFrame, keys: Sequence[str], cluster: str) -> pl.LazyFrame:
-    """Return cells of clusters from those of users over all folds, each user counted once; `keys` are those of rows.
+def over_folds(cells: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the cells of users over all folds, each user counted once.
 
     A user is better off, equal or worse off by their sum over folds, and unpaired by the share of their values without another.
     """
     n, unpaired, d, users = map(pl.col, ("n", "unpaired", "d", USERS))
-    counts = (n > 0).cast(pl.Int64)
-    if cluster != USER:  # a user may be in another cluster with each fold
-        counts *= counts.cum_sum().over([*keys, USER]) == 1
     rounding = ROUNDING * pl.col("size")
-    cells = cells.with_columns(counts.alias(USERS)).with_columns(
+    return cells.with_columns((n > 0).cast(pl.Float64).alias(USERS)).with_columns(
         wins=users * (d > rounding),
         ties=users * (d.abs() <= rounding),
         unpaired=pl.when(unpaired > 0).then(unpaired / (n + unpaired)).otherwise(0.0),
     )
-    if cluster == USER:
-        return cells
-    alone = pl.when(pl.col(cluster).is_null()).then(USER)
-    cells = cells.with_columns(pl.struct(cluster, alone.alias("alone")).alias(cluster))
-    sums = {name: pl.col(name).cast(pl.Float64) for name in (*PARTS, USERS)}
-    return of_few(cells, [*keys, cluster], sums)
