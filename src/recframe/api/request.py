@@ -208,17 +208,6 @@ class Question(Request):
         """Return the pairs of models, or say why there are none."""
         self.check_models()
         check_pairs(self.metrics)
-        self.check_trainings()
-        return self.pairing(baseline)
-
-    def pairing(self, baseline: object, given: str = "") -> Pairing:
-        """Return the pairs of models with a baseline, or each with each."""
-        name = None if baseline is None else text_of(baseline)
-        column = self.inputs.context.names[MODEL]
-        return Pairing(name, self.inputs.schema[MODEL], column, given)
-
-    def check_trainings(self) -> None:
-        """Say that trainings of two models are no pairs."""
         if TRAINING in self.by:
             given = Given("by", self.by[TRAINING])
             msg = (
@@ -226,6 +215,13 @@ class Question(Request):
                 "users and trainings; summarize(by=...) shows each training"
             )
             raise RecframeError(msg)
+        return self.pairing(baseline)
+
+    def pairing(self, baseline: object, given: str = "") -> Pairing:
+        """Return the pairs of models with a baseline, or each with each."""
+        name = None if baseline is None else text_of(baseline)
+        column = self.inputs.context.names[MODEL]
+        return Pairing(name, self.inputs.schema[MODEL], column, given)
 
     @cached_property
     def notes(self) -> pl.LazyFrame | None:
@@ -334,8 +330,7 @@ def question(
 def _over_folds(inputs: Frames, cluster: object) -> Frames:
     """Return the inputs with users as units, who stand in several folds."""
     if cluster is not None:
-        each = f"{Given('cluster', cluster)}: over the folds of a split each user is a cluster"
-        msg = f"{each}, with all their folds; leave it out"
+        msg = f"{Given('cluster', cluster)}: over folds each user is a cluster; leave it out"
         raise RecframeError(msg)
     if TRAINING in inputs.inside("id"):
         each = Given("by", inputs.context.names[TRAINING])
