@@ -1,4 +1,4 @@
-"""Users' values of every metric, and the rows that they are made of."""
+"""Users' values of every metric, and their rows."""
 
 from __future__ import annotations
 
