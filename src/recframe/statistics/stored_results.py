@@ -33,9 +33,10 @@ def _dtype_of(name: str) -> type[pl.DataType]:
 
 SUMMARY = columns_of("metric value value_low value_high std n_users n_lists note")
 """Columns of a summary; the number of lists where a metric runs over lists."""
+# the last columns stand in what Polars prints: the difference with its interval
 COMPARISON = columns_of(
-    "metric verdict difference difference_low difference_high value baseline_value relative "
-    "p_value p_adjusted p_not_worse p_equivalent n_users note"
+    "metric verdict value baseline_value relative p_value p_adjusted p_not_worse p_equivalent n_users "
+    "difference difference_low difference_high note"
 )
 OF_MARGIN = ("p_not_worse", "p_equivalent")
 """Columns of a comparison with a margin."""
