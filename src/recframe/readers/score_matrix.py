@@ -108,8 +108,8 @@ def _matrix_of(given: Any, name: str) -> Any:
     if is_frame(given) or isinstance(given, dict):
         msg = (
             f"{name} is {kind_of(given)}, and no matrix of users x items; a frame in long form is used as it is, "
-            "frame.rec(...), and a wide one gives its numbers: rf.from_scores(frame.drop('user').to_numpy(), "
-            "users=frame['user'], items=frame.columns[1:]); rf.from_lists takes {user: {item: score}}"
+            "frame.rec(...), and a wide one gives its numbers: rf.from_scores(frame[items].to_numpy(), users=..., "
+            "items=items); rf.from_lists takes {user: {item: score}}"
         )
         raise RecframeError(msg)
     matrix = given if hasattr(given, "dtype") else _array_of(given)
