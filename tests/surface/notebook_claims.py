@@ -274,22 +274,5 @@ assert [section.name for section in few.sections][:2] == ["overview", "cases"]
 assert "Content-Security-Policy" in page
 """,
     },
-    "09_from_a_log_to_a_verdict": {
-        "cell-07": """\
-assert {*findings.filter(severity="error")["check"]} == {"future_in_train", "same_rows"}
-assert len(leaked) in findings.filter(check="future_in_train")["rows"].to_list()
-assert not split.audit()["severity"].eq("error").any()
-""",
-        "cell-11": """\
-assert leak["recall@10"][1] > 2 * leak["recall@10"][0]
-""",
-        "cell-15": """\
-assert verdicts.filter(model="trending")["verdict"].to_list() == ["worse"]
-assert "oracle" not in verdicts["model"]
-""",
-        "cell-18": """\
-assert by_pair.filter(model="again", pair_kind="discovery")["recall@10"].to_list() == [0]
-""",
-    },
 }
 """By notebook and id of the cell."""
