@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import polars as pl
 
-import recframe as rf
 from recframe.errors import suggestion
 from recframe.frames.hints import own_word
 from recframe.frames.options import OPTIONS
 
 RECS = pl.DataFrame({"user": [1], "item": [5], "rank": [1]})
 TRUTH = pl.DataFrame({"user": [1], "item": [5]})
-
-
-def test_a_matrix_with_names_is_read():
-    matrix = pd.DataFrame({5: [0.1, 0.9]}, index=[1, 2])
-    assert rf.from_scores(matrix)["item"].to_list() == [5, 5]
 
 
 OWN = {

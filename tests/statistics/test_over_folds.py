@@ -48,7 +48,7 @@ def test_the_interval_is_that_of_users_as_clusters() -> None:
 
 
 def test_users_over_folds_are_no_parts_of_other_clusters() -> None:
-    with pytest.raises(rf.RecframeError, match="cluster='land': over the folds of a split each"):
+    with pytest.raises(rf.RecframeError, match="cluster='land': over folds each user is a cluster"):
         over_folds(folded(1, 9)).summarize("recall", cluster="land")
 
 
