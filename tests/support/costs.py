@@ -42,11 +42,11 @@ def function_of(item: pytest.Item) -> str:
 
 
 def is_fast(items: Iterable[pytest.Item], costs: Costs) -> Iterator[pytest.Item]:
-    """Yield the tests of the fast lane: what is cheap, a case of what is less so, and what nobody measured."""
+    """Yield the tests of the fast lane: what is cheap, and a case of what is less so or not yet measured."""
     known = set()
     for item in items:
         name = function_of(item)
-        cost = costs.get(name, 0)
+        cost = costs.get(name, ONE_CASE)
         is_of_an_engine = item.get_closest_marker("spark") or item.get_closest_marker("dask")
         if is_of_an_engine or cost > ONE_CASE or (cost > EVERY_CASE and name in known):
             continue
