@@ -185,19 +185,7 @@ def test_lists_in_place_of_items_raise_with_the_line_that_explodes_them(kind: st
     assert rf.rec(counted, **GRADED).ndcg(k=10) == rf.rec(RECS, **GRADED).ndcg(k=10)
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        {"user": "item"},
-        {"user": "id", "item": "id"},
-        {"model": "user"},
-        {"rank": "x", "score": "x"},
-        {"relevance": "item"},
-    ],
-)
-def test_one_column_has_no_two_roles(names: dict[str, str]):
-    with pytest.raises(rf.RecframeError, match="has two roles"):
-        rf.rec(RECS, **names)
+def test_a_column_of_the_truth_may_bear_the_name_of_another_role():
     assert rf.rec(RECS, truth=TRUTH.rename({"rating": "score"}), relevance="score").ndcg(k=10) > 0
 
 

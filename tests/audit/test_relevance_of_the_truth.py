@@ -217,32 +217,14 @@ def test_a_frame_of_its_own_names_wins_over_false():
     assert RECS.rec(rf.frame(TRUTH, relevance=False), relevance="clicked").mrr() == 1.0
 
 
-@pytest.mark.parametrize("value", [True, 0, 1.5])
-def test_relevance_takes_a_name_or_false(value: Any):
-    with pytest.raises(
-        rf.RecframeError, match="the name of a column as text, or False, so that each row counts"
-    ):
-        RECS.rec(TRUTH, relevance=value)
-
-
 # Thresholds
 
 
-def test_a_threshold_needs_a_relevance(kind: Kind):
-    bare = kind(RECS).rec(truth=kind(TRUTH), min_relevance=4)
+def test_any_relevance_needs_no_column_of_it(kind: Kind):
+    bare = kind(RECS).rec(truth=kind(TRUTH), min_relevance="any")
 
-    for call in (lambda: bare.evaluate("recall"), bare.judge, bare.audit):
-        with pytest.raises(
-            rf.ColumnError,
-            match=r"min_relevance=4: the frame truth= has no relevance.* It has .*'clicked'",
-        ):
-            call()
-    with pytest.raises(
-        rf.RecframeError, match="relevance=False says that each row counts, and min_relevance=4"
-    ):
-        bare(relevance=False)
     # every row has a relevance, of 1
-    assert kind.read(bare(min_relevance="any").evaluate("recall@1", "mrr")).row(0) == (2, 0.5, 1.0)
+    assert kind.read(bare.evaluate("recall@1", "mrr")).row(0) == (2, 0.5, 1.0)
 
 
 @EAGER

@@ -59,38 +59,6 @@ def test_what_only_the_data_shows_fails_in_a_bucket(by, metric, broken):
         rec.evaluate(metric, by=by)
 
 
-def test_rows_of_engines_stand_in_no_order():
-    recs, truth = eager("score", model=False)
-    rec = rf.rec(many(recs), truth=many(truth))
-
-    with pytest.raises(rf.RecframeError, match="ties='order' needs an order of rows"):
-        rec(ties="order").evaluate("mrr")
-    with pytest.raises(rf.RecframeError, match="ties='order' needs an order of rows"):
-        rec(profile="trec_eval").evaluate("rbp")
-
-
-def test_a_bound_on_memory_is_none_of_an_engines():
-    recs, truth = eager(model=False)
-
-    with pytest.raises(rf.RecframeError, match="memory= is for frames of this process; this proc"):
-        rf.rec(many(recs), truth=many(truth), memory="2GB")
-
-
-@pytest.mark.parametrize("method", ["track", "table", "worst", "explain"])
-def test_what_is_no_sum_over_users_says_what_to_ask_instead(method):
-    recs, truth = eager(model=False)
-    rec = rf.rec(many(recs), truth=many(truth))
-
-    with pytest.raises(
-        rf.RecframeError, match=rf"rec\.{method} is not a sum over users, .* request "
-    ):
-        getattr(rec, method)("ndcg@3")
-    with pytest.raises(rf.RecframeError, match=r"rec\.plot is not a sum over users"):
-        rec.plot.curve("ndcg")
-    with pytest.raises(rf.RecframeError, match=r"rec\.split is not a sum .* pl\.scan_parquet"):
-        rec.split.by_time(last="7d")
-
-
 def test_an_interval_of_a_set_metric_is_made_of_sums_of_buckets():
     recs, truth = eager(model=False)
     rec = rf.rec(many(recs), truth=many(truth), items=COLLECTED["items"])
@@ -100,17 +68,6 @@ def test_an_interval_of_a_set_metric_is_made_of_sums_of_buckets():
         "ndcg@3", "coverage@3", "gini@3"
     )
     assert_frame_equal(read(found), one, rel_tol=1e-9)
-
-
-def test_lists_held_against_all_others_are_refused():
-    recs, truth = eager(model=False)
-    rec = rf.rec(many(recs), truth=many(truth))
-    metric = rf.personalization(against="all") @ 3
-
-    with pytest.raises(rf.RecframeError, match="by user compares each user with all others"):
-        rec.evaluate(metric, by="user")
-    with pytest.raises(rf.RecframeError, match="request it of frames in memory, in one plan"):
-        rec.evaluate(rf.personalization(similarity="overlap") @ 3)
 
 
 def twice_the_first(at):
@@ -266,14 +223,6 @@ def test_rec_is_put_on_frames_without_taking_a_column_away():
     held = Held(recs.to_arrow())
     assert read(held.rec(truth=many(truth)).mrr()).equals(read(rf.rec(held, many(truth)).mrr()))
     assert Held(recs.rename({"week": "rec"}).to_arrow()).rec.equals(recs["week"].alias("rec"))
-
-
-@pytest.mark.parametrize("wrong", [pl.DataFrame, int, "DataFrame"])
-def test_what_no_engine_holds_has_no_rec_registered(wrong):
-    with pytest.raises(rf.RecframeError, match="is not a class of an engine's frames") as error:
-        rf.register(wrong)
-    for one in ("pyspark.sql.DataFrame", "dask.dataframe.DataFrame"):
-        assert one in str(error.value)
 
 
 def test_requirements_as_objects_and_users_by_a_name_of_their_own_travel():

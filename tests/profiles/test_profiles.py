@@ -1,4 +1,4 @@
-"""Profiles: the switches of each library, its numbers on a fixture, by plain definitions, and live."""
+"""Profiles: the switches of each library and its numbers on a fixture; its recorded numbers are those of test_recorded.py."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import recframe as rf
 from asking import liked, recommended, rows
 from buckets_of_users import in_buckets
 from frame_kinds import KINDS, Kind
-from lanes import in_turn, thorough
-from plain_profiles import DEFINED, a_crowd, expected
+from lanes import in_turn
 from recframe.frames.options import DEFAULTS, Context
 from recframe.metrics.language.registry import registered
 from recframe.profiles.library_profiles import PROFILES
@@ -48,6 +47,8 @@ FIXTURE = {
     | {"ndcg": 0.4600, "ndcg(discount=shifted)": 0.4898},
     "microsoft": {"precision": 0.4444, "recall": 0.3333, "map": 0.2963, "map(normalizer=min)": 0.4074, "ndcg": 0.3673},
     "jurity": {"precision": 0.5556, "recall": 0.25, "map": 0.4074, "ndcg": 0.2994},
+    # of u1, u2 and u5, who have a list and a truth: precision 2/3, 0, 2/3, recall 2/3, 0, 2/6, F 2/3, 0, 4/9
+    "elliot": {"precision": 0.4444, "recall": 0.3333, "mrr": 0.6667, "hit_rate": 0.6667, "f_score": 0.3704},
 }  # fmt: skip
 
 
@@ -122,31 +123,6 @@ def test_elliot_raises_gains_from_its_threshold_up():
     assert found == pytest.approx(gain[4.0] / (gain[5.0] + gain[4.0] / math.log2(3)))
 
 
-@pytest.mark.parametrize("profile", DEFINED)
-@pytest.mark.parametrize("k", thorough([3, None, 1, 10, 40], 1))
-def test_the_definitions_of_the_library_in_plain_python_agree(profile: str, k: int | None):
-    lists, truth = a_crowd()
-    recs = [
-        {"user": user, "item": item, "rank": rank}
-        for user, own in lists.items()
-        for rank, item in enumerate(own, 1)
-    ]
-    judged = [
-        {"user": user, "item": item, "relevance": grade}
-        for user, own in truth.items()
-        for item, grade in own.items()
-    ]
-    wanted = expected(profile, k)
-    found = (
-        pl.DataFrame(recs).rec(truth=pl.DataFrame(judged), profile=profile).evaluate(*wanted, k=k)
-    )
-    ours = dict(zip(wanted, found.row(0)[1:], strict=True))
-    decimals = PROFILES[profile].policies.get("decimals")
-    for metric, value in wanted.items():
-        tolerance = 1e-12 if decimals is None else 0.5 * 10**-decimals + 1e-12
-        assert ours[metric] == pytest.approx(value, abs=tolerance, rel=1e-12), metric
-
-
 def test_lightgbm_counts_a_query_without_a_relevant_row_as_1(kind: Kind):
     # u1's grades by rank are 3, 0, 1: (7 + 1/2) / (7 + 1 / log2(3)); u2 has nothing relevant, u3 no grade at all
     frame = rows(
@@ -179,12 +155,6 @@ def test_replay_covers_the_first_rows_of_ties_and_ranks_them_otherwise_by_item()
     rec = frame.rec(truth=pl.DataFrame({"user": [1], "item": ["b"]}), profile="replay")
     assert rec(items=pl.DataFrame({"item": ["a"]})).coverage(k=1) == 1
     assert rec.mrr(k=1) == 1
-
-
-def test_the_plain_definitions_cover_every_metric_of_every_profile():
-    assert set(DEFINED) == set(PROFILES)
-    for name in PROFILES:
-        assert set(DEFINED[name].values) | DEFINED[name].elsewhere == set(accuracy(name)), name
 
 
 @each_profile

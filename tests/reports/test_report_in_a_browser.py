@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from itertools import pairwise
@@ -16,10 +15,7 @@ import recframe as rf
 from chromium_of_the_system import chromium
 from planted_shop import shop
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not os.environ.get("CI"), reason="a browser is for .ci/run: CI=true"),
-]
+pytestmark = pytest.mark.apart
 SHOP = shop(n=80)
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028 שלום"
 TRAIN = pl.DataFrame({"user": [1, 1, 2, 3], "item": [0, 5, 0, 1]})

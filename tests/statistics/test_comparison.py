@@ -18,6 +18,7 @@ import recframe as rf
 from compared_lists import LISTS_ARE_MISSING, POLICIES, asked_of, frames
 from lanes import crossed
 from plain_uncertainty import clustered_error, comparison, differing, quantile, values_of
+from recframe.statistics.comparison import are_selected, of_unpaired
 from strategies import examples, frame_pairs
 
 pytestmark = LISTS_ARE_MISSING
@@ -282,3 +283,20 @@ def test_clusters_whose_differences_cancel_do_not_differ():
 
     found = row.row(0, named=True)
     assert (found["difference"], found["p_value"], found["verdict"]) == (0, 1, "open")
+
+
+def test_more_than_a_fifth_of_users_with_one_value_alone_is_a_selection():
+    # 5 of 25 users, and 5 of 24; 5 of 100 are not yet many, 5 of 99 are
+    n, unpaired = np.array([20.0, 19.0, 95.0, 94.0]), np.full(4, 5.0)
+    selected = are_selected(n, unpaired)
+    assert selected.tolist() == [False, True, False, False]
+    _, many = of_unpaired(n, unpaired, selected).values()
+    assert many.tolist() == [True, False, False, True]
+
+
+def test_two_users_with_the_same_values_are_enough_to_say_so():
+    one = pl.DataFrame({"user": range(3), "item": 1, "rank": 1, "relevance": 1})
+    both = pl.concat([one.with_columns(model=pl.lit(name)) for name in "ab"])
+    for n, verdict in ((1, "open"), (2, "same"), (3, "same")):
+        some = both.filter(pl.col("user") < n).rec(model="model")
+        assert some.compare("hit_rate@1", min_users=1)["verdict"].to_list() == [verdict]

@@ -42,11 +42,11 @@ def function_of(item: pytest.Item) -> str:
 
 
 def is_fast(items: Iterable[pytest.Item], costs: Costs) -> Iterator[pytest.Item]:
-    """Yield the tests of the fast lane: what is cheap, a case of what is less so, and what nobody measured."""
+    """Yield the tests of the fast lane: what is cheap, and a case of what is less so or not yet measured."""
     known = set()
     for item in items:
         name = function_of(item)
-        cost = costs.get(name, 0)
+        cost = costs.get(name, ONE_CASE)
         is_of_an_engine = item.get_closest_marker("spark") or item.get_closest_marker("dask")
         if is_of_an_engine or cost > ONE_CASE or (cost > EVERY_CASE and name in known):
             continue
@@ -55,10 +55,14 @@ def is_fast(items: Iterable[pytest.Item], costs: Costs) -> Iterator[pytest.Item]
 
 
 def at_night(items: Iterable[pytest.Item], costs: Costs) -> Iterator[pytest.Item]:
-    """Yield the cases of dear tests that the suite leaves to the nightly lane, drawn by their names."""
+    """Yield the cases of dear tests that the suite leaves to the nightly lane, drawn by their names.
+
+    In the agreement room each case is a row of a table or a peer, which no other stands in for.
+    """
     functions: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        functions[function_of(item)].append(item)
+        if "agreement" not in item.path.parts:
+            functions[function_of(item)].append(item)
     for name, cases in functions.items():
         n_kept = max(LEAST, int(OF_A_FUNCTION / max(costs.get(name, 0), 1)))
         yield from sorted(cases, key=lambda item: zlib.crc32(item.nodeid.encode()))[n_kept:]
