@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -12,29 +13,15 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-import random_lists
+import random_cases
 import recframe as rf
 from buckets_of_users import in_buckets
-from choices import CHOICES, with_a_value
-from random_cases import VARIANTS, stops_at_k
-from random_lists import GENRES, TAGS, seeded
+from forms import BEYOND, EVERYTHING
+from random_cases import GENRES, TAGS, seeded
 
 # random frames may have no rank at all, or a `by` column on some rows of a user alone
 pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
-KS = (1, 3, None)
-ACCURACY = [
-    rf.parse(name)(**own) if k is None else rf.parse(name)(**own) @ k
-    for name, own in VARIANTS
-    for k in KS
-    if k or not stops_at_k(name, own)
-]
-BEYOND = [
-    rf.parse(name)(**own) if k is None else rf.parse(name)(**own) @ k
-    for name, choices in CHOICES.items()
-    for own in choices
-    for k in with_a_value(name, own, KS)
-]
-EVERY = [*ACCURACY, *BEYOND]
+EVERY = [rf.parse(str(one)) for one in (*EVERYTHING, *BEYOND) if one.k in {None, 1, 3}]
 N_METRICS = 4
 SEGMENTS = [None, "user", "country", "genre", ["country", "genre"]]
 """Segments of users and of items; that those are filters is a law of its own."""
@@ -49,8 +36,11 @@ def some(seed: int, every: list[Any]) -> tuple[random.Random, list[Any], Frames]
     """Return metrics and frames with duplicates, nulls, repeated ranks, and ids that only some of them have."""
     rng = seeded(f"law {seed}")
     size = rng.randint(1, 30), rng.randint(1, 5)
-    case = random_lists.a_case(rng.choice, *size, model=rng.random() < 0.5)
-    lists, options = random_lists.given(case, pl.DataFrame.clone)
+    policy = random_cases.Policy(model=rng.random() < 0.5)
+    case = random_cases.two_frames(rng.choice, size, policy=policy)
+    case = random_cases.with_sides(rng.choice, case, size)
+    rows = [{"user": f"u{number:03}", "country": rng.choice("AB")} for number in range(4)]
+    lists, options = random_cases.given(replace(case, users=rows), pl.DataFrame.clone)
     return rng, rng.sample(every, N_METRICS), {"lists": lists, **options}
 
 

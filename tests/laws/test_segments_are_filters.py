@@ -16,9 +16,9 @@ import recframe as rf
 from buckets_of_users import in_buckets
 from choices import CHOICES
 from filtered_frames import IDS, Scene, expected, is_over_lists, plain
+from forms import VARIANTS, stops_at_k
 from frame_kinds import KINDS
 from pooled_ranks import frame_apart
-from random_cases import VARIANTS, stops_at_k
 from strategies import examples
 from ways_to_run import padded
 

@@ -28,7 +28,6 @@ from plain_popularity import (
     mcc,
     mean_percentile_rank,
     novelty,
-    percentile_rank_of_pairs,
     popularity,
     popularity_lift,
     repeat_rate,
@@ -526,9 +525,6 @@ OF_USERS: dict[str, Callable[..., float | None]] = {
     )
 }
 """A value for each user of the accuracy metrics, list or not."""
-
-OF_PAIRS = {"mean_percentile_rank": percentile_rank_of_pairs}
-"""With `average="pairs"` one value of all pairs of these users and their relevant items."""
 
 OF_SETS: dict[str, Callable[..., float | None]] = {
     one.__name__: one
