@@ -28,7 +28,7 @@ from forms import (
 from plain_accuracy import METRICS
 from plain_calls import COUNTED
 from plain_policies import Asked, Case, Policy, evaluate, grouped, is_one_list, judged_pairs
-from random_cases import CASES, SEGMENTS, seeded, with_segments_of_rows
+from random_cases import CASES, NOBODY, SEGMENTS, seeded, with_segments_of_rows
 from recframe.metrics.language.registry import registered
 from strategies import examples
 from tied_lists import is_certain_of_ties
@@ -53,15 +53,7 @@ CALLS = {
     "model": [False, True],
     "weight": [False, True],
     "ids": ["text", "integers"],
-    "beside": [
-        "all",
-        "nothing",
-        "no items",
-        "no features",
-        "nobody's recs",
-        "nobody's train",
-        "nobody's truth",
-    ],
+    "beside": ["all", "nothing", "no items", "no features", *(f"nobody's {one}" for one in NOBODY)],
     "propensity": [None, "popularity", "given"],
 }
 """What stands beside the lists: all side frames, or nothing, where metrics of one list alone are asked."""
@@ -70,14 +62,11 @@ CALLS = {
 def is_call(row: Row) -> bool:
     """Whether a row, or a part of it, is a call that its way can make."""
     way, by = getattr(row.get("way"), "name", ""), row.get("by", ())
-    of_rows, order, of_all = (
-        row.get("segments of") == "rows",
-        row.get("order"),
-        row.get("universe") == "all",
-    )
+    order, beside = row.get("order"), row.get("beside", "nothing")
+    of_rows, is_judged = row.get("segments of") == "rows", row.get("shape") == "judged"
+    of_all = row.get("universe") == "all"
+    of_some = row.get("min_relevance_for") == "binary" and row.get("min_relevance") is not None
     is_cut = {"shelf", "item"} & {*by} or (by and of_rows)
-    beside = row.get("beside", "nothing")
-    leveled = row.get("min_relevance_for") == "binary" and row.get("min_relevance") is not None
     refused = [
         of_rows and "by" in row and not {"country", "shelf"} & {*by},
         # the order of rows is another
@@ -88,14 +77,12 @@ def is_call(row: Row) -> bool:
         row.get("ids") == "integers" and (way == "pandas" or order == "item_desc"),
         # no bucket shows the segments to users of other buckets
         way == "buckets" and of_all and is_cut,
-        # the level of some metrics alone, and whole ties, are those of one list
-        beside != "nothing" and (leveled or order == "last"),
+        # a level of some metrics alone, and whole ties, are of one list
+        beside != "nothing" and (of_some or order == "last"),
         beside == "no items" and "shelf" in by and not of_rows,
-        beside.startswith("nobody's") and (by and row.get("segments of") != "ids"),
-        beside in {"nobody's recs", "nobody's truth"} and row.get("shape") == "judged",
-        # a judged frame is its own truth, and its pairs have several ranks
-        row.get("propensity") and (row.get("shape") == "judged" or beside == "nothing"),
-        row.get("propensity") and (order or "rank") != "rank",
+        beside in {"nobody's recs", "nobody's truth"} and is_judged,
+        # propensities are of a truth, and weighted metrics take ranks that differ
+        row.get("propensity") and (is_judged or beside == "nothing" or order not in {None, "rank"}),
     ]
     return not any(refused)
 

@@ -94,7 +94,7 @@ def scene_of(case: Case, part: Part, model: Any) -> Scene:
             gains.setdefault(user, {})[item] = gain
     judged = case.recs if case.truth is None else case.truth
     known = frozenset(row["item"] for row in identified(judged))
-    items = None if case.items is None else {row["item"]: row for row in case.items if row["item"]}
+    items = case.items and {row["item"]: row for row in case.items if row["item"] is not None}
     train = frozenset((row["user"], row["item"]) for row in identified(case.train))
     named = isinstance(case.reference, str)
     reference = lists_of(recs, case.reference) if named else lists_of(identified(case.reference))
