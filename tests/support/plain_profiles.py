@@ -6,26 +6,19 @@ import functools
 import math
 import random
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 Lists = dict[str, list[str]]
 Truth = dict[str, dict[str, float]]
 
 
 @functools.cache
-def a_crowd(*, n_users: int = 150, full: bool = False) -> tuple[Lists, Truth]:
-    """Ragged lists, users without list, without truth, without anything relevant; or full lists and ratings of 4.5 and 5."""
+def a_crowd(*, n_users: int = 150) -> tuple[Lists, Truth]:
+    """Ragged lists, users without list, without truth, without anything relevant."""
     rng = random.Random("recframe profiles")  # noqa: S311  no secret
     lists, truth = {}, {}
     for number in range(n_users):
         items = [f"i{item}" for item in rng.sample(range(60), 60)]
-        if full:
-            n_relevant = rng.choice([1, 1, 2, 2, 3, 5, 8, 30])
-            lists[f"u{number}"] = items[:20]
-            truth[f"u{number}"] = {
-                item: rng.choice([4.5, 5.0]) for item in rng.sample(items, n_relevant)
-            }
-            continue
         length = rng.choice([0, 1, 2, 4, 10, 20])
         judged = rng.sample(items[: 2 * length + 8], rng.choice([0, 1, 2, 5, 8]))
         grades = rng.choice([[0.0], [1.0], [0.0, 0.0, 1.0], [0.0, 1.0, 2.0, 3.0, 4.0]])
@@ -90,10 +83,6 @@ def log2(rank: int) -> float:
     return math.log2(rank + 1)
 
 
-def late(rank: int) -> float:
-    return math.log2(max(rank, 2))
-
-
 def normalized(gain: Callable[[float], float], order: Callable[[One], list[float]]) -> Value:
     """An nDCG of graded gains, whose best order is that of the grades that `order` gives."""
 
@@ -105,24 +94,12 @@ def normalized(gain: Callable[[float], float], order: Callable[[One], list[float
     return value
 
 
-def binary_ndcg(length: Callable[[One], int], weight: Callable[[int], float] = log2) -> Value:
-    def value(one: One) -> float:
-        best = math.fsum(1 / weight(rank) for rank in range(1, length(one) + 1))
-        return over(math.fsum(1 / weight(rank) for rank in one.hits), best)
-
-    return value
-
-
 def positive(grade: float) -> float:
     return max(grade, 0.0)
 
 
 def whole_truth(one: One) -> list[float]:
     return [positive(grade) for grade in one.grades.values()]
-
-
-def whole_list(one: One) -> list[float]:
-    return [positive(one.grades.get(item, 0.0)) for item in one.items]
 
 
 # The formulas by their usual names
@@ -136,32 +113,12 @@ def p_k(one: One) -> float:
     return over(len(one.hits), one.k)
 
 
-def p_n(one: One) -> float:
-    return over(len(one.hits), one.n)
-
-
 def recall(one: One) -> float:
     return over(len(one.hits), one.r)
 
 
-def recall_capped(one: One) -> float:
-    return over(len(one.hits), one.capped)
-
-
 def ap_r(one: One) -> float:
     return over(precisions(one), one.r)
-
-
-def ap_min(one: One) -> float:
-    return over(precisions(one), one.capped)
-
-
-def ap_list(one: One) -> float:
-    return over(precisions(one), min(one.r, one.n))
-
-
-def ap_hits(one: One) -> float:
-    return over(precisions(one), len(one.hits))
 
 
 def mean_of_precisions(one: One) -> float:
@@ -181,10 +138,6 @@ def f1(one: One) -> float:
 
 def r_precision(one: One) -> float:
     return over(sum(rank <= one.r for rank in one.hits), one.r)
-
-
-def r_precision_of_users_with_a_hit(one: One) -> float | None:
-    return r_precision(one) or UNDEFINED
 
 
 def dcg(one: One) -> float:
@@ -219,27 +172,6 @@ def bpref(one: One) -> float:
     return over(math.fsum(1 - (above / most if above else 0) for above in lost), one.r)
 
 
-def area(one: One) -> float | None:
-    good, bad = one.hits, [rank for rank in range(1, one.n + 1) if rank not in one.hits]
-    return (
-        sum(g < b for g in good for b in bad) / (len(good) * len(bad))
-        if good and bad
-        else UNDEFINED
-    )
-
-
-def area_or_hit(one: One) -> float:
-    value = area(one)
-    return hit(one) if value is None else value
-
-
-def partial_area(one: One) -> float:
-    """Of the first ten misses, those below each relevant item."""
-    return over(
-        math.fsum(max(10 - (rank - place), 0) for place, rank in enumerate(one.hits, 1)), 10 * one.r
-    )
-
-
 def interpolated(one: One, tenths: int = 5) -> float:
     """The precision from half of the relevant items on, or another share, at its highest; m_iprec_at_recall.c of 9."""
     fewest = int(tenths / 10 * one.r + 0.9)
@@ -255,11 +187,6 @@ def eleven_points(one: One) -> float:
 def if_tested(value: Value) -> Value:
     """The value of a user whom the truth has a row of."""
     return lambda one: value(one) if one.relevant else UNDEFINED
-
-
-def or_one(value: Value) -> Value:
-    """The value of a user with something relevant, 1 for any other."""
-    return lambda one: value(one) if one.relevant else 1.0
 
 
 # The libraries: which users, what is relevant, and each metric
@@ -282,159 +209,51 @@ class Library:
     relevant: Callable[[float], bool] = positive_grade
     from_list: bool = False
     without_relevant: str = "counted"
-    users_of: Mapping[str, str] = field(default_factory=dict)
-    elsewhere: frozenset[str] = frozenset()
-    """Metrics that are no mean over users, or that have a test of their own."""
 
 
-def graded(k_of_ideal: Callable[[One], list[float]]) -> Value:
-    return normalized(positive, k_of_ideal)
+def n_hits(one: One) -> float:
+    return float(len(one.hits))
+
+
+def list_length(one: One) -> float:
+    return float(one.n)
+
+
+def late_dcg(one: One) -> float:
+    return math.fsum(1 / math.log2(max(rank, 2)) for rank in one.hits)
 
 
 TREC: dict[str, Value] = {
-    "hit_rate": hit, "precision": p_k, "recall": recall, "map": ap_r, "ndcg": graded(whole_truth), "mrr": rr,
-    "f_score": f1, "r_precision": r_precision, "bpref": bpref, "n_hits": lambda one: float(len(one.hits)),
-    "list_length": lambda one: float(one.n), "interpolated_precision": interpolated,
+    "n_hits": n_hits,
+    "list_length": list_length,
+    "interpolated_precision": interpolated,
     "eleven_point_precision": eleven_points,
-}  # fmt: skip
-IR: dict[str, Value] = {**TREC, "err": err, "rbp": rbp(0.8), "judged": judged_share}
-TOP: dict[str, Value] = {"hit_rate": hit, "precision": p_k, "recall": recall, "mrr": rr}
-CUT = binary_ndcg(lambda one: one.capped)
-
+}
 DEFINED: dict[str, Library] = {
-    "trec_eval": Library("truth", IR),
-    "ir_measures": Library("truth", IR),
+    "trec_eval": Library("truth", {**TREC, "err": err, "rbp": rbp(0.8), "judged": judged_share}),
+    "ir_measures": Library("truth", {**TREC, "f_score": f1}),
     "pytrec_eval": Library("both", TREC),
-    "ranx": Library(
-        "truth",
-        {
-            **TOP,
-            "map": ap_r,
-            "f_score": f1,
-            "dcg": dcg,
-            "ndcg": graded(whole_truth),
-            "r_precision": r_precision,
-        }
-        | {"bpref": bpref, "n_hits": TREC["n_hits"], "rbp": rbp(0.8)},
-    ),
-    "rectools": Library(
-        "truth",
-        {
-            **TOP,
-            "f_score": f1,
-            "map": ap_r,
-            "ndcg": binary_ndcg(lambda one: one.k),
-            "partial_auc": partial_area,
-        },
-        relevant=every_row,
-    ),
-    "replay": Library(
-        "truth", {**TOP, "map": ap_min, "ndcg": CUT, "auc": area_or_hit}, relevant=every_row
-    ),
-    "recbole": Library("truth", {**TOP, "map": ap_min, "ndcg": CUT}, relevant=every_row),
-    "recpack": Library(
-        "truth",
-        {"n_hits": TREC["n_hits"], "precision": p_k, "recall": recall, "mrr": rr, "ndcg": CUT}
-        | {"dcg": lambda one: math.fsum(1 / log2(rank) for rank in one.hits)},
-        without_relevant="dropped",
-    ),
+    "ranx": Library("truth", {"bpref": bpref}),
     "elliot": Library(
         "both",
-        {
-            **TOP,
-            "f_score": f1,
+        {"hit_rate": hit, "precision": p_k, "recall": recall, "mrr": rr, "f_score": f1}
+        | {
             "map": mean_of_precisions,
             "ndcg": normalized(lambda g: 2 ** (g + 1) - 1, whole_truth),
         },
         relevant=every_row,
     ),
-    "microsoft": Library(
-        "truth",
-        {
-            "precision": p_k,
-            "recall": recall,
-            "map": ap_r,
-            "ndcg": CUT,
-            "r_precision": r_precision_of_users_with_a_hit,
-        },
-        relevant=every_row,
-        users_of=dict.fromkeys(["precision", "recall", "map", "r_precision"], "both"),
-    ),
-    "lenskit": Library(
-        "recs",
-        {
-            "hit_rate": if_tested(hit),
-            "precision": p_n,
-            "recall": if_tested(recall_capped),
-            "map": if_tested(ap_list),
-            "mrr": if_tested(rr),
-            "rbp": if_tested(rbp(0.85)),
-        }
-        | {
-            "dcg": if_tested(lambda one: math.fsum(1 / late(rank) for rank in one.hits)),
-            "list_length": TREC["list_length"],
-        }
-        | {"ndcg": if_tested(binary_ndcg(lambda one: one.capped, late))},
-        relevant=every_row,
-    ),
-    "implicit": Library(
-        "truth",
-        {"map": ap_min, "ndcg": CUT},
-        relevant=every_row,
-        elsewhere=frozenset({"auc", "precision"}),
-    ),
-    "kaggle": Library("truth", {"map": ap_min}, relevant=every_row),
-    "lightgbm": Library(
-        "recs",
-        {
-            "map": or_one(ap_min),
-            "ndcg": or_one(normalized(lambda g: 2 ** positive(g) - 1, whole_list)),
-        },
-        from_list=True,
-    ),
-    "torchmetrics": Library(
-        "recs",
-        {**TOP, "map": ap_hits, "ndcg": graded(whole_list), "r_precision": r_precision},
-        from_list=True,
-    ),
-    "sklearn": Library(
-        "recs", {"dcg": dcg, "ndcg": graded(whole_list), "map": ap_r, "auc": area}, from_list=True
-    ),
-    "spark_mllib": Library(
-        "both", {"precision": p_k, "recall": recall, "map": ap_min, "ndcg": CUT}, relevant=every_row
-    ),
-    "jurity": Library(
-        "truth",
-        {"precision": p_n, "recall": recall, "map": ap_min, "ndcg": binary_ndcg(lambda one: one.r)},
-        without_relevant="dropped",
-        users_of={"precision": "both", "map": "both"},
-    ),
-    "evidently": Library(
-        "recs",
-        {
-            "hit_rate": hit,
-            "precision": p_n,
-            "recall": recall,
-            "map": ap_r,
-            "mrr": rr,
-            "ndcg": graded(whole_list),
-        },
-        from_list=True,
-        without_relevant="dropped",
-        elsewhere=frozenset({"f_score"}),
-    ),
+    "lenskit": Library("recs", {"dcg": if_tested(late_dcg)}, relevant=every_row),
+    "evidently": Library("recs", {"map": ap_r}, from_list=True, without_relevant="dropped"),
 }
+"""Metrics of profiles that no recorded answer has: of libraries that are not run, or that have no form of it there."""
 OF_TREC = {"f_score", "r_precision", "bpref", "n_hits", "list_length"}
 OF_TREC |= {"interpolated_precision", "eleven_point_precision"}
 OF_THE_WHOLE_LIST = {
     "trec_eval": OF_TREC,
     "ir_measures": OF_TREC,
-    "pytrec_eval": OF_TREC | {"mrr"},
-    "rectools": {"partial_auc"},
-    "ranx": {"r_precision", "bpref", "rbp"},
-    "lenskit": {"list_length"},
-    "torchmetrics": {"r_precision"},
-    "sklearn": {"map", "auc"},
+    "pytrec_eval": OF_TREC,
+    "ranx": {"bpref"},
 }
 
 
@@ -444,21 +263,15 @@ def expected(profile: str, k: int | None) -> dict[str, float]:
     names = set(library.values) - (
         OF_THE_WHOLE_LIST.get(profile, set()) if k is not None else set()
     )
-    found = {
-        name: mean(library.values[name](one) for one in counted(library, name, k))
-        for name in sorted(names)
-    }
-    if "f_score" in library.elsewhere:
-        p, r = found["precision"], found["recall"]
-        found["f_score"] = over(2 * p * r, p + r)
-    return found
+    ones = counted(library, k)
+    return {name: mean(map(library.values[name], ones)) for name in sorted(names)}
 
 
-def counted(library: Library, metric: str, k: int | None) -> list[One]:
+def counted(library: Library, k: int | None) -> list[One]:
     lists, truth = a_crowd()
     users = {"truth": set(truth), "recs": set(lists), "both": set(truth) & set(lists)}
     result = []
-    for user in sorted(users[library.users_of.get(metric, library.users)]):
+    for user in sorted(users[library.users]):
         items, grades = lists.get(user, []), truth.get(user, {})
         if library.from_list:
             grades = {item: grade for item, grade in grades.items() if item in items}
