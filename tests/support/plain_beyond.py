@@ -470,7 +470,8 @@ def exposure_disparity(
         listed = possible = 0
         for user in scene.with_lists(users, k):
             there = own - set(scene.history(user))
-            there = there & set(scene.relevant(user)) if target == "relevant" else there
+            # of which some are listed: those of the list alone would say nothing
+            there = there & scene.all_relevant(user) if target == "relevant" else there
             listed += len(there & set(scene.found(user, k)))
             possible += len(there)
         if possible:

@@ -88,10 +88,11 @@ def scene_of(case: Case, part: Part, model: Any) -> Scene:
     recs, truth = part.of_rows
     own = lists_of(recs, model)
     gains: dict[Any, dict[Any, float]] = {}
+    unlisted: dict[Any, dict[Any, float]] = {}
     for (user, item), gain in gains_of(truth, case.policy).items():
-        listed = {one for one, _ in own.get(user, ())}
-        if case.policy.relevant_from == "truth" or item in listed:
-            gains.setdefault(user, {})[item] = gain
+        listed = item in {one for one, _ in own.get(user, ())}
+        counts = listed or case.policy.relevant_from == "truth"
+        (gains if counts else unlisted).setdefault(user, {})[item] = gain
     judged = case.recs if case.truth is None else case.truth
     known = frozenset(row["item"] for row in identified(judged))
     items = case.items and {row["item"]: row for row in case.items if row["item"] is not None}
@@ -101,6 +102,7 @@ def scene_of(case: Case, part: Part, model: Any) -> Scene:
     scene = Scene(
         lists=own,
         truth=gains,
+        unlisted=unlisted,
         train=train,
         items=items,
         reference=reference,
