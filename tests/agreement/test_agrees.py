@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -13,21 +13,22 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import random_cases
-import random_lists
 import recframe as rf
 from choices import CHOICES
 from covering import Row, pairwise
-from plain_accuracy import METRICS
-from plain_policies import Asked, Case, Policy, evaluate, grouped, is_one_list, judged_pairs
-from random_cases import (
-    CASES,
+from forms import (
+    BEYOND,
     EVERYTHING,
-    SEGMENTS,
+    FEATURELESS,
+    OF_PROPENSITIES,
     VARIANTS,
-    seeded,
+    forms_of,
     stops_at_k,
-    with_segments_of_rows,
 )
+from plain_accuracy import METRICS
+from plain_calls import COUNTED
+from plain_policies import Asked, Case, Policy, evaluate, grouped, is_one_list, judged_pairs
+from random_cases import CASES, NOBODY, SEGMENTS, seeded, with_segments_of_rows
 from recframe.metrics.language.registry import registered
 from strategies import examples
 from tied_lists import is_certain_of_ties
@@ -38,12 +39,11 @@ pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 # they have definitions of their own: plain_propensity.py, test_auc_of_catalogue.py
 OF_OTHER_FRAMES = {"weights", "exponent", "min_propensity", "over"}
 PLAIN_KINDS = {"polars", "lazy", "streaming", "pandas", "pandas-arrow", "arrow", "precomputed"}
-UNIVERSES = [None, "truth", "recs", "both", "all"]
 CALLS = {
     "way": WAYS,
     "order": ["rank", *random_cases.TIES, "last"],
     "by": SEGMENTS,
-    "universe": UNIVERSES,
+    "universe": [None, "truth", "recs", "both", "all"],
     "shape": [*CASES],
     "segments of": ["ids", "rows"],
     "no_relevant": ["zero", "skip", "null"],
@@ -53,38 +53,59 @@ CALLS = {
     "model": [False, True],
     "weight": [False, True],
     "ids": ["text", "integers"],
+    "beside": ["all", "nothing", "no items", "no features", *(f"nobody's {one}" for one in NOBODY)],
+    "propensity": [None, "popularity", "given"],
 }
+"""What stands beside the lists: all side frames, or nothing, where metrics of one list alone are asked."""
 
 
 def is_call(row: Row) -> bool:
     """Whether a row, or a part of it, is a call that its way can make."""
     way, by = getattr(row.get("way"), "name", ""), row.get("by", ())
-    of_rows, order = row.get("segments of") == "rows", row.get("order")
-    is_cut = {"genre", "item"} & {*by} or (by and of_rows)
+    order, beside = row.get("order"), row.get("beside", "nothing")
+    of_rows, is_judged = row.get("segments of") == "rows", row.get("shape") == "judged"
+    of_all = row.get("universe") == "all"
+    of_some = row.get("min_relevance_for") == "binary" and row.get("min_relevance") is not None
+    is_cut = {"shelf", "item"} & {*by} or (by and of_rows)
     refused = [
-        of_rows and "by" in row and not {"country", "genre"} & {*by},
+        of_rows and "by" in row and not {"country", "shelf"} & {*by},
         # the order of rows is another
         way in {"buckets", "shuffled", "batches"} and order == "order",
-        # rows of users are no sums
-        way == "batches" and ("user" in by or row.get("universe") == "all"),
+        # rows of users are no sums, and no batch shows the catalogue of all
+        way == "batches" and ("user" in by or of_all or beside == "no items"),
         # NumPy has no null integer, and trec_eval compares digits
         row.get("ids") == "integers" and (way == "pandas" or order == "item_desc"),
         # no bucket shows the segments to users of other buckets
-        way == "buckets" and row.get("universe") == "all" and is_cut,
+        way == "buckets" and of_all and is_cut,
+        # a level of some metrics alone, and whole ties, are of one list
+        beside != "nothing" and (of_some or order == "last"),
+        beside == "no items" and "shelf" in by and not of_rows,
+        beside in {"nobody's recs", "nobody's truth"} and is_judged,
+        # propensities are of a truth, and weighted metrics take ranks that differ
+        row.get("propensity") and (is_judged or beside == "nothing" or order not in {None, "rank"}),
     ]
     return not any(refused)
 
 
-def a_call(row: Row, place: int, n_rows: int = 60, n_users: int = 9) -> Case:
-    choose = seeded(f"call {place}").choice
+def a_call(row: Row, place: int, size: random_cases.Size = (60, 9)) -> Case:
+    choose, beside = seeded(f"call {place}").choice, row["beside"]
     order = "rank" if row["order"] == "rank" else "score"
     policy = Policy(**{name: row[name] for name in vars(Policy()) if name in row})
     policy = replace(policy, ties=row["order"]) if order == "score" else policy
-    case = CASES[row["shape"]](choose, n_rows, n_users, order, policy, row["by"])
+    # a metric of whole lists has no value of a truth that is cut alone
+    how = {"by": row["by"], "cuts_truth": beside == "nothing"}
+    case = CASES[row["shape"]](choose, size, order, policy, **how)
     if row["segments of"] == "rows":
         users = case.users if policy.weight else None
         bare = [{name: one[name] for name in ("user", "weight")} for one in users or ()] or None
         case = with_segments_of_rows(choose, replace(case, users=bare, items=None))
+    if beside != "nothing":
+        case = random_cases.with_sides(choose, case, size)
+        case = random_cases.agreeing(choose, case) if row["shape"] == "judged" else case
+        if row["propensity"]:
+            is_given = row["propensity"] == "given"
+            case = random_cases.with_propensity(choose, case, is_given=is_given)
+        case = random_cases.without(case, beside.rpartition(" ")[2])
     return random_cases.with_integers(case) if row["ids"] == "integers" else case
 
 
@@ -99,7 +120,7 @@ class Turn:
         self.forms = seeded(f"turn {name}").sample([*forms], len(forms))
         self.times = dict.fromkeys(map(repr, self.forms), 0)
 
-    def take(self, number: int, holds: Callable[[Any], bool] = lambda _: True) -> list[Any]:
+    def take(self, number: int, holds: Callable[[Any], bool]) -> list[Any]:
         """Return the next forms that hold."""
         self.forms.sort(key=lambda one: self.times[repr(one)])
         found = [*itertools.islice(filter(holds, self.forms), number)]
@@ -108,39 +129,46 @@ class Turn:
         return found
 
 
-N_FORMS = {"buckets": 10, "parts": 16, "batches": 16, "cached": 16}
-"""Forms that a row asks in ways that make several plans."""
-OF_CALLS = Turn("calls", EVERYTHING)
+def holds(row: Row) -> Callable[[Asked], bool]:
+    """Whether a metric has a value in a row, and needs no list of another bucket, part or batch."""
+    way, featureless = row["way"].name, row["beside"] in {"no items", "no features"}
+
+    def one(asked: Asked) -> bool:
+        parameters = asked.parameters
+        refused = [
+            row["order"] == "last" and not is_certain_of_ties(asked),
+            featureless and "of" in parameters,
+            asked.name == "exposure_disparity" and "of" not in parameters and not featureless,
+            row["weight"] and asked.name not in METRICS.keys() | COUNTED.keys(),
+        ]
+        if asked.name == "personalization":
+            against_all = parameters.get("similarity") == "overlap" or "user" in row["by"]
+            refused += [
+                way in {"buckets", "parts", "batches"} and against_all,
+                way == "batches" and parameters.get("against") == "all",
+            ]
+        return not any(refused)
+
+    return one
 
 
-def has_a_value(row: Row) -> Callable[[Asked], bool]:
-    return is_certain_of_ties if row["order"] == "last" else lambda _: True
-
-
-ROWS = [
-    (row, OF_CALLS.take(N_FORMS.get(row["way"].name, 26), has_a_value(row)))
-    for row in pairwise(CALLS, is_call)
-]
-
-
-BEYOND = [one for name in CHOICES for one in random_lists.asked_of(name)]
-BEYOND += [random_lists.Asked("exposure_disparity", {}, k) for k in random_lists.KS]
-FRAMES = {
-    "way": WAYS,
-    "by": random_lists.SEGMENTS,
-    "without": ["", "items", "features", "recs", "train", "truth"],
-    "universe": UNIVERSES,
-    "no_relevant": ["zero", "skip", "null"],
-    "shape": ["judged", "two"],
-    "propensity": [None, "popularity", "given"],
-    "model": [False, True],
+SEVERAL_PLANS = {"buckets", "parts", "batches", "cached"}
+"""Ways that make several plans of a call, of which a row asks fewer metrics."""
+TURNS = {
+    "accuracy": Turn("accuracy", EVERYTHING),
+    "beyond": Turn("beyond", [*BEYOND, *FEATURELESS]),
+    "propensity": Turn("propensity", OF_PROPENSITIES),
 }
-NOBODY = {
-    "recs": {"user": "zz", "item": "A", "rank": None},
-    "train": {"user": "zz", "item": "zz"},
-    "truth": {"user": "zz", "item": "zz", "relevance": 1.0},
-}
-"""Frames that have no row of a user who counts."""
+
+
+def forms_in_turn(row: Row) -> list[Asked]:
+    few, beside = row["way"].name in SEVERAL_PLANS, row["beside"] != "nothing"
+    numbers = {"accuracy": 14 if few else 22, "beyond": 8 if few else 20, "propensity": 10}
+    names = ["accuracy", *["beyond"] * beside, *["propensity"] * bool(row["propensity"])]
+    return [form for name in names for form in TURNS[name].take(numbers[name], holds(row))]
+
+
+ROWS = [(row, forms_in_turn(row)) for row in pairwise(CALLS, is_call)]
 
 
 def named(row: Row) -> str:
@@ -148,82 +176,13 @@ def named(row: Row) -> str:
 
 
 @pytest.mark.parametrize("place", range(len(ROWS)), ids=[named(row) for row, _ in ROWS])
-def test_accuracy_agrees(place: int):
+def test_a_call_agrees(place: int):
     row, asked = ROWS[place]
     random_cases.check(a_call(row, place), asked, row["way"], dtypes_of(row))
 
 
-def is_call_beyond(row: Row) -> bool:
-    way, by = getattr(row.get("way"), "name", ""), row.get("by", ())
-    without, of_all = row.get("without", ""), row.get("universe") == "all"
-    refused = [
-        # a judged frame is its own truth, and its pairs have several ranks
-        row.get("shape") == "judged" and (without in {"truth", "recs"} or row.get("propensity")),
-        without == "items" and "genre" in by,
-        # no batch shows the catalogue of all
-        way == "batches" and ("user" in by or of_all or without == "items"),
-        way == "buckets" and of_all and "genre" in by,
-    ]
-    return not any(refused)
-
-
-def a_call_beyond(row: Row, place: int, n_rows: int = 80, n_users: int = 9) -> random_lists.Case:
-    rng, without = seeded(f"beyond {place}"), row["without"]
-    model = row["model"] and without != "recs"
-    case = random_lists.a_case(rng.choice, n_rows, n_users, row["by"], model=model)
-    if row["propensity"]:
-        case = random_lists.with_propensity(rng, case, given=row["propensity"] == "given")
-    if row["shape"] == "judged":
-        case = random_lists.as_judged(rng, case)
-    if without in NOBODY:
-        nobody = {"model": "m1"} if model and without == "recs" else {}
-        nobody |= {"propensity": 0.5} if row["propensity"] == "given" else {}
-        case = replace(case, **{without: [NOBODY[without] | nobody]})
-    elif without == "items":
-        case = replace(case, items=None)
-    elif without == "features" and "genre" not in case.by:
-        case = replace(case, items=[{"item": one["item"]} for one in case.items or ()])
-    return replace(case, counting=row["universe"], no_relevant=row["no_relevant"])
-
-
-def holds(row: Row) -> Callable[[random_lists.Asked], bool]:
-    """Whether a metric can be asked where the items have no features, or of batches."""
-    featureless = row["without"] in {"items", "features"} and "genre" not in row["by"]
-
-    def one(asked: random_lists.Asked) -> bool:
-        if featureless and "of" in asked.parameters:
-            return False
-        if asked.name == "exposure_disparity" and "of" not in asked.parameters and not featureless:
-            return False
-        return random_lists.takes(row["way"], asked, row["by"])
-
-    return one
-
-
-OF_FRAMES, OF_PROPENSITIES = (
-    Turn("frames", BEYOND),
-    Turn("propensities", random_lists.WEIGHTED_FORMS),
-)
-ROWS_BEYOND = [
-    (
-        row,
-        OF_FRAMES.take(N_FORMS.get(row["way"].name, 26), holds(row))
-        + (OF_PROPENSITIES.take(10) if row["propensity"] else []),
-    )
-    for row in pairwise(FRAMES, is_call_beyond)
-]
-
-
-@pytest.mark.parametrize(
-    "place", range(len(ROWS_BEYOND)), ids=[named(row) for row, _ in ROWS_BEYOND]
-)
-def test_beyond_agrees(place: int):
-    row, asked = ROWS_BEYOND[place]
-    random_lists.check(a_call_beyond(row, place), asked, row["way"])
-
-
 def test_each_form_is_asked_twice():
-    for turn in (OF_CALLS, OF_FRAMES, OF_PROPENSITIES):
+    for turn in TURNS.values():
         assert {name for name, number in turn.times.items() if number < 2} == set()
 
 
@@ -242,11 +201,9 @@ def test_each_metric_and_each_choice_of_its_parameters_is_tried():
             assert len(values) > 1, (name, parameter)
 
 
-def drawn(
-    rng: random.Random, axes: Mapping[str, Sequence[Any]], allows: Callable[[Row], bool]
-) -> Row:
-    row = {name: rng.choice(values) for name, values in axes.items()}
-    return row if allows(row) else drawn(rng, axes, allows)
+def drawn(rng: random.Random) -> Row:
+    row = {name: rng.choice(values) for name, values in CALLS.items()}
+    return row if is_call(row) else drawn(rng)
 
 
 @settings(examples(30), phases=[Phase.generate])
@@ -254,13 +211,11 @@ def drawn(
 def test_small_cases_agree(seed: int):
     """Of one to eight rows, where one id or rank is all that stands in a segment."""
     rng = seeded(f"small {seed}")
-    size = {"n_rows": rng.randint(1, 8), "n_users": rng.randint(1, 3)}
-    row = drawn(rng, CALLS, is_call)
-    asked = rng.sample([*filter(has_a_value(row), EVERYTHING)], 4)
-    random_cases.check(a_call(row, seed, **size), asked, row["way"], dtypes_of(row))
-    row = drawn(rng, FRAMES, is_call_beyond)
-    asked = rng.sample([*filter(holds(row), BEYOND)], 4)
-    random_lists.check(a_call_beyond(row, seed, **size), asked, row["way"])
+    row = drawn(rng)
+    forms = [EVERYTHING, *[BEYOND] * (row["beside"] != "nothing")]
+    asked = [one for some in forms for one in rng.sample([*filter(holds(row), some)], 4)]
+    case = a_call(row, seed, (rng.randint(1, 8), rng.randint(1, 3)))
+    random_cases.check(case, asked, row["way"], dtypes_of(row))
 
 
 UNBOUND = [place for place, (row, _) in enumerate(ROWS) if not row["by"] and row["order"] != "last"]
@@ -279,7 +234,7 @@ def test_the_judged_frame_has_each_pair_of_a_user_who_counts_once(place: int):
 
 
 LISTS = random_cases.judged_case(
-    seeded("expressions").choice, 150, 20, policy=Policy(), by=("user",)
+    seeded("expressions").choice, (150, 20), policy=Policy(), by=("user",)
 )
 FORMS = [
     Asked(name, 3 if place % 2 or stops_at_k(name, own) else None, own)
@@ -313,7 +268,7 @@ def rows(*values: tuple[Any, ...], names: str = "user item rank relevance") -> l
     return [dict(zip(names.split(), own, strict=True)) for own in values]
 
 
-ITEMS = rows(("A", "x"), ("B", "y"), ("C", None), ("Z", "z"), names="item genre")
+ITEMS = rows(("A", "x"), ("B", "y"), ("C", None), ("Z", "z"), names="item shelf")
 LISTS_OF_TWO = rows(
     *(("u000", "A", 1.0, "m1"), ("u000", "B", 2.0, "m2"), ("u001", "C", 1.0, "m1")),
     names="user item rank model",
@@ -353,7 +308,7 @@ PAST: dict[str, tuple[Case, str]] = {
                 names="user item rank relevance model",
             ),
             items=ITEMS,
-            by=("genre",),
+            by=("shelf",),
             policy=Policy(universe="recs", model=True),
         ),
         "recall ndcg@1 list_length hit_rate@1",
@@ -363,7 +318,7 @@ PAST: dict[str, tuple[Case, str]] = {
             LISTS_OF_TWO,
             rows(("u000", "A", 1.0), ("u001", "B", 1.0), names="user item relevance"),
             items=ITEMS,
-            by=("genre",),
+            by=("shelf",),
             policy=Policy(model=True),
         ),
         "ndcg(without_relevant=one)@2 map(without_relevant=one) first_rank auc recall",
@@ -373,7 +328,7 @@ PAST: dict[str, tuple[Case, str]] = {
             rows(("u000", "A", None, None, "m1"), names="user item rank relevance model"),
             users=rows(("u000",), ("zz",), (None,), names="user"),
             items=ITEMS,
-            by=("genre",),
+            by=("shelf",),
             policy=Policy(universe="all", model=True),
         ),
         "hit_rate recall@1",
@@ -422,12 +377,12 @@ def test_past_faults_stay_mended(name: str, way: Way):
     random_cases.check(case, asked, way)
 
 
-def test_an_item_that_only_the_reference_has_is_among_those_without_a_genre():
-    case = random_lists.Case(
+def test_an_item_that_only_the_reference_has_is_among_those_without_a_shelf():
+    case = Case(
         recs=rows(("u", "A", 1.0), names="user item rank"),
         truth=rows(("u", "A", 1.0), names="user item relevance"),
         items=[one for one in ITEMS if one["item"] in "AB"],
         reference=rows(("u", "J", 1.0), names="user item rank"),
-        by=("genre",),
+        by=("shelf",),
     )
-    random_lists.check(case, random_lists.asked_of("unexpectedness"))
+    random_cases.check(case, forms_of("unexpectedness"))

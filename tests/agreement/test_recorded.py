@@ -19,6 +19,7 @@ import pytest
 
 import recframe as rf
 from plain_beyond import OF_USERS, overall, values
+from plain_profiles import DEFINED
 from plain_propensity import WEIGHTED
 from plain_scene import Scene, mean
 from recframe.frames.options import DEFAULTS
@@ -39,6 +40,7 @@ Line = dict[str, Any]
 Compared = tuple[Line, str, dict[str, Any]]
 """A line, the metric that gives its numbers, and what `rec(...)` binds."""
 AT_ONCE = 10
+FAMILIES = {name: one.definition.family for name, one in registered().items()}
 FLOAT32 = {"torchmetrics": 1e-6, "warprec": 3e-6}
 """The precision of peers that compute in 32 bits."""
 USUAL = {"k": scenes.KS, "moments": [], "options": {}, "bound": {}, "decimals": 10}
@@ -152,15 +154,24 @@ def test_profiles_and_parameters_give_the_recorded_numbers(peer: str):
     assert differences(compared, rec_of_accuracy, "user", differs) == []
 
 
+def test_each_metric_of_a_profile_has_a_recorded_answer_or_a_definition():
+    recorded = {
+        (line["profile"], rf.parse(line["metric"]).name)
+        for lines in ACCURACY.values()
+        for line in lines
+        if line["metric"]
+    }
+    defined = {(name, metric) for name, one in DEFINED.items() for metric in one.values}
+    every = {(name, metric) for name, one in PROFILES.items() for metric in one.metrics}
+    assert {one for one in every if FAMILIES[one[1]] == "accuracy"} == recorded | defined
+
+
 # the users of a mean where a metric reads the truth: those with recommendations, or those that both have
 UNIVERSE = {
     **dict.fromkeys([("rectools", "serendipity"), ("microsoft", "serendipity")], "recs"),
     **dict.fromkeys([("ndeval", name) for name in ("alpha_ndcg", "err_ia", "nrbp")], "both"),
     **dict.fromkeys([("warprec", name) for name in ("epc", "efd")], "recs"),
 }
-
-
-FAMILIES = {name: one.definition.family for name, one in registered().items()}
 
 
 @functools.cache

@@ -298,7 +298,7 @@ OF_CUT_OFFS = [{}, {"no_relevant": "skip"}, {"relevant_from": "list"}, {"univers
 def test_what_stands_behind_the_largest_cut_off_changes_nothing():
     choose = random.Random("cut-offs")  # noqa: S311  test data
     for number, name in enumerate(METRICS):
-        case = random_cases.two_frames(choose.choice, 40, 4, policy=random_cases.Policy())
+        case = random_cases.two_frames(choose.choice, (40, 4), policy=random_cases.Policy())
         recs = random_cases.frame(case.recs, {}).select("user", "item", "rank")
         truth = random_cases.frame(case.truth, {})
         graded = ["relevance"] * (number % 2 and "relevance" in truth.columns)

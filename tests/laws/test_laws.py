@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -12,30 +14,16 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-import random_lists
+import random_cases
 import recframe as rf
 from buckets_of_users import in_buckets
-from choices import CHOICES, with_a_value
-from random_cases import VARIANTS, stops_at_k
-from random_lists import GENRES, TAGS, seeded
+from forms import BEYOND, EVERYTHING
+from random_cases import GENRES, TAGS, same, seeded
 
 # random frames may have no rank at all, or a `by` column on some rows of a user alone
 pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
-KS = (1, 3, None)
-ACCURACY = [
-    rf.parse(name)(**own) if k is None else rf.parse(name)(**own) @ k
-    for name, own in VARIANTS
-    for k in KS
-    if k or not stops_at_k(name, own)
-]
-BEYOND = [
-    rf.parse(name)(**own) if k is None else rf.parse(name)(**own) @ k
-    for name, choices in CHOICES.items()
-    for own in choices
-    for k in with_a_value(name, own, KS)
-]
-EVERY = [*ACCURACY, *BEYOND]
-N_METRICS = 4
+EVERY = [rf.parse(str(one)) for one in (*EVERYTHING, *BEYOND) if one.k in {None, 1, 3}]
+N_METRICS, N_PARTS = 4, 4
 SEGMENTS = [None, "user", "country", "genre", ["country", "genre"]]
 """Segments of users and of items; that those are filters is a law of its own."""
 
@@ -49,8 +37,11 @@ def some(seed: int, every: list[Any]) -> tuple[random.Random, list[Any], Frames]
     """Return metrics and frames with duplicates, nulls, repeated ranks, and ids that only some of them have."""
     rng = seeded(f"law {seed}")
     size = rng.randint(1, 30), rng.randint(1, 5)
-    case = random_lists.a_case(rng.choice, *size, model=rng.random() < 0.5)
-    lists, options = random_lists.given(case, pl.DataFrame.clone)
+    policy = random_cases.Policy(model=rng.random() < 0.5)
+    case = random_cases.two_frames(rng.choice, size, policy=policy)
+    case = random_cases.with_sides(rng.choice, case, size)
+    rows = [{"user": f"u{number:03}", "country": rng.choice("AB")} for number in range(4)]
+    lists, options = random_cases.given(replace(case, users=rows), pl.DataFrame.clone)
     return rng, rng.sample(every, N_METRICS), {"lists": lists, **options}
 
 
@@ -162,6 +153,106 @@ def test_new_names_of_users_items_and_categories_change_nothing(seed: int):
 
     found = bound(changed(frames, renamed)).evaluate(*metrics)
     assert_same(found, bound(frames).evaluate(*metrics))
+
+
+VALUES: list[tuple[pl.DataType, list[Any]]] = [
+    (pl.String(), ["a", "b", None]),
+    (pl.Float64(), [1.0, math.nan, None, -0.0, 0.0]),
+    (pl.Enum(["z", "a"]), ["z", "a", None]),
+    (pl.Boolean(), [True, False, None]),
+]
+PLACES: dict[str, dict[str, str]] = {
+    "users": {"land": "user"},
+    "items": {"kind": "item"},
+    "rows": {"week": ""},
+    "users and items": {"land": "user", "kind": "item"},
+    "rows and items": {"week": "", "kind": "item"},
+    "rows and users": {"week": "", "land": "user"},
+    "ids": {"early": "user", "first": "item"},
+    "users and ids": {"land": "user", "item": "item"},
+    "ids and items": {"user": "user", "kind": "item"},
+}
+"""The columns of `by`, and whose properties they are; of rows of lists and truth, nobody's."""
+MADE = {
+    "early": (pl.col("user") < "u002").alias("early"),
+    "first": (pl.col("item") < "D").alias("first"),
+}
+HOLDERS = {"land": ["users"], "kind": ["items"], "week": ["lists", "truth"]}
+CUT = {"user": ["lists", "truth", "users"], "item": ["lists", "truth", "items", "reference"]}
+OF_HISTORY = ("miscalibration", "repeat_rate", "serendipity(of")
+"""Metrics of what a user had, of which a part of the items keeps its own; train is else never cut."""
+OF_ALL = ("serendipity(against=popularity", "popularity_lift", "exposure_share", "corrected")
+"""Metrics that ask more of a part of the items than its items."""
+OWN = [one for one in EVERY if not str(one).startswith(OF_ALL) and "against=all" not in str(one)]
+
+
+def with_segments(rng: random.Random, frames: Frames, names: Iterable[str]) -> Frames:
+    """Put columns of some dtype on users, on items, or on the rows of lists and truth."""
+    dtype, values = rng.choice(VALUES)
+    found = dict(frames)
+    for name in names:
+        for holder in HOLDERS.get(name, []):
+            drawn = [rng.choice(values) for _ in range(len(found[holder]))]
+            found[holder] = found[holder].with_columns(pl.Series(name, drawn, dtype))
+    return found
+
+
+def is_value(value: Any, dtype: pl.DataType) -> Callable[[pl.Expr], pl.Expr]:
+    """Return the condition of a value of a segment, of which NaN is null and -0.0 is 0."""
+    wanted = pl.lit(value, dtype=dtype)
+    return lambda col: (col.fill_nan(None) if dtype.is_float() else col).eq_missing(wanted)
+
+
+def part_of(frames: Frames, place: dict[str, str], row: dict[str, Any], *, train: bool) -> Frames:
+    """Filter the frames by hand to the part of a row."""
+    found = dict(frames)
+    for name, role in place.items():
+        if not role:
+            holds = is_value(row[name], frames["lists"].schema[name])(pl.col(name))
+            found |= {one: found[one].filter(holds).drop(name) for one in HOLDERS[name]}
+            continue
+        ids = [frames[one].select(role) for one in ("lists", "truth", "train", CUT[role][2])]
+        everyone = pl.concat(ids).unique().drop_nulls()
+        if name in HOLDERS:
+            side = frames[HOLDERS[name][0]].select(role, name)
+            known = everyone.join(side, on=role, how="left")
+        else:
+            known = everyone.with_columns(MADE.get(name, pl.col(role)).alias("value"))
+            known = known.select(role, pl.col("value").alias("of"))
+        column = known.columns[-1]
+        kept = known.filter(is_value(row[name], known.schema[column])(pl.col(column)))
+        for one in [*CUT[role], *["train"] * (train and role == "item")]:
+            found[one] = found[one].join(kept.select(role), on=role, how="semi")
+    return found
+
+
+@law
+@given(seeds)
+def test_a_segment_is_what_the_same_call_says_of_filtered_frames(seed: int):
+    rng, metrics, frames = some(seed, OWN)
+    place = PLACES[rng.choice([*PLACES])]
+    reference = frames["reference"]
+    frames["reference"] = (
+        frames["train"].with_columns(rank=1) if isinstance(reference, str) else reference
+    )
+    frames = with_segments(rng, frames, place)
+    frames |= {"universe": rng.choice(["truth", "both", "recs", "all"])}
+    found = bound(frames).evaluate(*metrics, by=[MADE.get(name, name) for name in place])
+
+    rows = found.to_dicts()
+    for row in rng.sample(rows, min(N_PARTS, len(rows))):
+        for train in (False, True):
+            own = [one for one in metrics if str(one).startswith(OF_HISTORY) == train]
+            part = part_of(frames, place, row, train=train)
+            if not own or part["items"].is_empty():  # which is an error of the whole
+                continue
+            result = bound(part).evaluate(*own)
+            if "model" in row:
+                result = result.filter(model=row["model"])
+            names = [*map(str, own), *({"n_users", "n_lists"} & {*result.columns} & {*row})]
+            for wanted in result.to_dicts():
+                differ = {n: (row[n], wanted[n]) for n in names if not same(row[n], wanted[n])}
+                assert not differ, row
 
 
 OF_MEANS = {"gauc", "recall_at_precision"}

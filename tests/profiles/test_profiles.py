@@ -14,6 +14,7 @@ from asking import liked, recommended, rows
 from buckets_of_users import in_buckets
 from frame_kinds import KINDS, Kind
 from lanes import in_turn
+from plain_profiles import DEFINED, a_crowd, expected
 from recframe.frames.options import DEFAULTS, Context
 from recframe.metrics.language.registry import registered
 from recframe.profiles.library_profiles import PROFILES
@@ -121,6 +122,33 @@ def test_elliot_raises_gains_from_its_threshold_up():
     found = frame.rec(profile="elliot", min_relevance=3.5).ndcg(k=2, offset=-2.5)
     gain = {4.0: 2**1.5 - 1, 5.0: 2**2.5 - 1}  # 2^(g - 3.5 + 1) - 1
     assert found == pytest.approx(gain[4.0] / (gain[5.0] + gain[4.0] / math.log2(3)))
+
+
+@pytest.mark.parametrize(
+    ("profile", "k"),
+    [(one, k) for one in DEFINED for k in (3, None, 1, 10, 40) if expected(one, k)],
+)
+def test_the_definitions_of_the_library_in_plain_python_agree(profile: str, k: int | None):
+    lists, truth = a_crowd()
+    recs = [
+        {"user": user, "item": item, "rank": rank}
+        for user, own in lists.items()
+        for rank, item in enumerate(own, 1)
+    ]
+    judged = [
+        {"user": user, "item": item, "relevance": grade}
+        for user, own in truth.items()
+        for item, grade in own.items()
+    ]
+    wanted = expected(profile, k)
+    found = (
+        pl.DataFrame(recs).rec(truth=pl.DataFrame(judged), profile=profile).evaluate(*wanted, k=k)
+    )
+    ours = dict(zip(wanted, found.row(0)[1:], strict=True))
+    decimals = PROFILES[profile].policies.get("decimals")
+    for metric, value in wanted.items():
+        tolerance = 1e-12 if decimals is None else 0.5 * 10**-decimals + 1e-12
+        assert ours[metric] == pytest.approx(value, abs=tolerance, rel=1e-12), metric
 
 
 def test_lightgbm_counts_a_query_without_a_relevant_row_as_1(kind: Kind):

@@ -38,6 +38,15 @@ def judged(user: pl.Expr, item: pl.Expr) -> pl.DataFrame:
     return pl.DataFrame([*users, *items, *values])
 
 
+def test_an_item_with_many_rows_counts_once_in_a_list_and_makes_it_no_several_lists():
+    frame = ORDERS["with duplicates"](judged(NUMBER % 2 == 0, NUMBER))
+
+    expected = frame.lazy().rec.evaluate(*METRICS, k=[3, 10]).collect(engine="in-memory")
+    assert_frame_equal(frame.rec.evaluate(*METRICS, k=[3, 10]), expected, rel_tol=1e-12)
+    # two lists of the items 0 to 11, of which a hundred rows each have the ranks 1 to 12
+    assert frame.rec.list_length() == 12
+
+
 def test_a_few_lists_beside_a_large_truth_are_asked_too():
     truth = judged(NUMBER, NUMBER).filter(pl.col("relevance") > 0).drop("rank")
     recs = judged(NUMBER, NUMBER).select("user", "item", "rank")[:50]

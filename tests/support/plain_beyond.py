@@ -28,7 +28,6 @@ from plain_popularity import (
     mcc,
     mean_percentile_rank,
     novelty,
-    percentile_rank_of_pairs,
     popularity,
     popularity_lift,
     repeat_rate,
@@ -471,7 +470,8 @@ def exposure_disparity(
         listed = possible = 0
         for user in scene.with_lists(users, k):
             there = own - set(scene.history(user))
-            there = there & set(scene.relevant(user)) if target == "relevant" else there
+            # of which some are listed: those of the list alone would say nothing
+            there = there & scene.all_relevant(user) if target == "relevant" else there
             listed += len(there & set(scene.found(user, k)))
             possible += len(there)
         if possible:
@@ -526,9 +526,6 @@ OF_USERS: dict[str, Callable[..., float | None]] = {
     )
 }
 """A value for each user of the accuracy metrics, list or not."""
-
-OF_PAIRS = {"mean_percentile_rank": percentile_rank_of_pairs}
-"""With `average="pairs"` one value of all pairs of these users and their relevant items."""
 
 OF_SETS: dict[str, Callable[..., float | None]] = {
     one.__name__: one

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from plain_accuracy import (
@@ -63,6 +64,14 @@ class Case:
     items: Rows | None = None
     by: tuple[str, ...] = ()
     policy: Policy = field(default_factory=Policy)
+    train: Rows = ()
+    reference: Rows | str = ()
+    propensity: bool = False
+
+    @cached_property
+    def cut(self) -> list[Part]:
+        """The parts of rows and items, each cut once for all metrics."""
+        return [*cut(self)]
 
 
 @dataclass(frozen=True)
@@ -392,37 +401,22 @@ def together(
 
 def evaluate_all(asked: Sequence[Asked], case: Case) -> list[dict[str, Any]]:
     """One row for each segment: what the filtered frames say. Rows first, then ranks, then items."""
-    case = with_relevance(without_nan(case))
+    case = prepared(case)
     parts, models = parts_of(case), models_of(case)
-    by = ["model", *case.by] if case.policy.model and "model" not in case.by else list(case.by)
+    by = keys_of(case)
     groups: dict[tuple[Any, ...], list[Counted]] = {}
     weights = weights_of(case)
-    for values in grouped(frames_with(parts.of_rows, case.recs, case.truth), *parts.of_rows) or {
-        (): ()
-    }:
-        if len(values) != len(parts.of_rows):
-            continue
-        recs = filtered(identified(case.recs), parts.of_rows, values)
-        truth = filtered(
-            identified(case.recs if case.truth is None else case.truth), parts.of_rows, values
-        )
-        truth = [row for row in truth if is_judged(row)]
-        key = dict(zip(parts.of_rows, values, strict=True))
-        known = [row["item"] for row in [*recs, *truth]]
-        cut = of_items(case, parts, known, ranked(case, recs, truth), truth)
-        for of_item, own_recs, own_truth in cut:
-            for listed, one in lists(case, own_recs, own_truth, models):
-                of_user = {
-                    name: known.get(listed["user"]) for name, known in parts.of_users.items()
-                }
-                found = {**listed, **key, **of_item, **of_user}
-                counted = groups.setdefault(tuple(found[name] for name in by), [])
-                weight = 1.0 if weights is None else weights.get(listed["user"], 0.0)
-                has_value = one.n_relevant or case.policy.no_relevant == "zero"
-                if has_value or case.policy.no_relevant == "null":
-                    added = [metric.value(one) for metric in asked]
-                    present = added if has_value and weight else [None] * len(asked)
-                    counted.append(Counted(weight, present))
+    for part in case.cut:
+        for listed, one in lists(case, part.recs, part.truth, models):
+            of_user = {name: known.get(listed["user"]) for name, known in parts.of_users.items()}
+            found = {**listed, **part.key, **of_user}
+            counted = groups.setdefault(tuple(found[name] for name in by), [])
+            weight = 1.0 if weights is None else weights.get(listed["user"], 0.0)
+            has_value = one.n_relevant or case.policy.no_relevant == "zero"
+            if has_value or case.policy.no_relevant == "null":
+                added = [metric.value(one) for metric in asked]
+                present = added if has_value and weight else [None] * len(asked)
+                counted.append(Counted(weight, present))
     for key_of_all in [()] if not by else [(model,) for model in models] if by == ["model"] else []:
         groups.setdefault(key_of_all, [])
     always = set(by) <= {"model"}
@@ -434,6 +428,45 @@ def evaluate_all(asked: Sequence[Asked], case: Case) -> list[dict[str, Any]]:
         for key, values in groups.items()
         if key in kept or ("user" not in by and tuple(part_of(key, by).items()) in of_parts)
     ]
+
+
+def prepared(case: Case) -> Case:
+    return with_relevance(without_nan(case))
+
+
+def keys_of(case: Case) -> list[str]:
+    """The names of the columns that tell rows of a result apart."""
+    return ["model"] * (case.policy.model and "model" not in case.by) + [*case.by]
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a segment of rows and items has: its lists with ranks, its judged rows, and the items in it, if it cuts items."""
+
+    key: dict[str, Any]
+    recs: Rows
+    truth: Rows
+    of_rows: tuple[Rows, Rows]
+    """Lists and judged rows before items are cut."""
+    inside: Callable[[Any], bool] | None = None
+
+
+def cut(case: Case) -> Iterator[Part]:
+    """Cut rows first, then rank, then cut items."""
+    parts = parts_of(case)
+    of_rows = grouped(frames_with(parts.of_rows, case.recs, case.truth), *parts.of_rows)
+    for values in of_rows or {(): ()}:
+        if len(values) != len(parts.of_rows):
+            continue
+        recs, truth = (
+            filtered(identified(rows), parts.of_rows, values)
+            for rows in (case.recs, case.recs if case.truth is None else case.truth)
+        )
+        truth = [row for row in truth if is_judged(row)]
+        key = dict(zip(parts.of_rows, values, strict=True))
+        known = [row["item"] for row in [*recs, *truth]]
+        for part in of_items(case, parts, known, ranked(case, recs, truth), truth):
+            yield replace(part, key={**key, **part.key})
 
 
 @dataclass(frozen=True)
@@ -457,10 +490,10 @@ def part_of(key: Sequence[Any], by: Sequence[str]) -> dict[str, Any]:
 
 def of_items(
     case: Case, parts: Parts, known: Sequence[Any], recs: Rows, truth: Rows
-) -> Iterator[tuple[dict[str, Any], list[Row], list[Row]]]:
+) -> Iterator[Part]:
     """Ranked lists and truth for each value that the known items have of the columns that describe them."""
     if not parts.of_items:
-        yield {}, [*recs], [*truth]
+        yield Part({}, recs, truth, (recs, truth))
         return
     described = {row["item"]: row for row in case.items or ()}
 
@@ -469,10 +502,12 @@ def of_items(
         return tuple(row.get(name) for name in parts.of_items)
 
     for values in dict.fromkeys(map(values_of, known)):
-        inside = [
-            [row for row in rows if values_of(row["item"]) == values] for rows in (recs, truth)
-        ]
-        yield dict(zip(parts.of_items, values, strict=True)), *inside
+
+        def inside(item: Any, values: Any = values) -> bool:
+            return values_of(item) == values
+
+        own = [[row for row in rows if inside(row["item"])] for rows in (recs, truth)]
+        yield Part(dict(zip(parts.of_items, values, strict=True)), *own, (recs, truth), inside)
 
 
 def without_nan(case: Case) -> Case:

@@ -100,17 +100,16 @@ def places_above(scene: Scene, user: Any, k: int | None) -> list[float]:
     return [ranks[item] - 1 if item in ranks else left for item in relevant]
 
 
-def mean_percentile_rank(scene: Scene, user: Any, k: int | None) -> float | None:
+def mean_percentile_rank(
+    scene: Scene,
+    user: Any,
+    k: int | None,
+    *,
+    average: str = "users",  # noqa: ARG001  of one user both are the same
+) -> float | None:
+    """Hu et al. 2008; over all pairs of a user and a relevant item, if these are averaged."""
     above, n = mean(places_above(scene, user, k)), len(scene.catalogue())
     return None if above is None else min(above, n - 1) / n
-
-
-def percentile_rank_of_pairs(scene: Scene, users: Iterable[Any], k: int | None) -> float | None:
-    """Hu et al. 2008: over all pairs of a user and a relevant item."""
-    pairs = [
-        mean_percentile_rank(scene, user, k) for user in users for _ in places_above(scene, user, k)
-    ]
-    return mean(pairs)
 
 
 def mcc(scene: Scene, user: Any, k: int | None, *, denominator: str = "list") -> float:

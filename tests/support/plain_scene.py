@@ -31,6 +31,8 @@ class Scene:
     lists: Lists
     truth: Mapping[Any, Mapping[Any, float]] = field(default_factory=dict)
     """{user: {relevant item: gain}}"""
+    unlisted: Mapping[Any, Mapping[Any, float]] = field(default_factory=dict)
+    """The same of items that do not count, since no list has them."""
     train: frozenset[tuple[Any, Any]] = frozenset()
     items: Mapping[Any, Mapping[str, Any]] | None = None
     reference: Lists = field(default_factory=dict)
@@ -56,6 +58,11 @@ class Scene:
 
     def relevant(self, user: Any) -> dict[Any, float]:
         return {item: gain for item, gain in self.truth.get(user, {}).items() if self.inside(item)}
+
+    def all_relevant(self, user: Any) -> set[Any]:
+        """The user's relevant items, whether or not those that no list has count."""
+        both = self.truth.get(user, {}).keys() | self.unlisted.get(user, {}).keys()
+        return {item for item in both if self.inside(item)}
 
     def history(self, user: Any) -> list[Any]:
         return [item for owner, item in self.train if owner == user and self.inside(item)]

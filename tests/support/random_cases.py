@@ -1,4 +1,4 @@
-"""Random cases with every oddity that frames have, asked of recframe and of the plain-Python definitions."""
+"""Random cases with every oddity that frames have, asked of recframe and of the plain definitions."""
 
 from __future__ import annotations
 
@@ -12,105 +12,14 @@ import polars as pl
 from hypothesis import HealthCheck, settings
 
 import recframe as rf
-from plain_accuracy import METRICS
-from plain_policies import Asked, Case, Policy, Row, Rows, evaluate, parts_of
+from plain_beyond import OF_LISTS, OF_SETS
+from plain_calls import is_of_accuracy, segments_of
+from plain_policies import Asked, Case, Policy, Row, Rows, evaluate, keys_of, parts_of
 from pooled_ranks import apart
 from strategies import examples
 from ways_to_run import EAGER, Way
 
 TOLERANCE = 1e-12
-KS = [None, 1, 2, 3, 5, 10, 1000]
-VARIANTS: list[tuple[str, dict[str, Any]]] = [
-    *((name, {}) for name in METRICS),
-    *(("precision", {"denominator": value}) for value in ("list", "achievable")),
-    *(
-        ("precision", {"denominator": value, "average": "pooled"})
-        for value in ("list", "achievable")
-    ),
-    ("precision", {"average": "pooled"}),
-    ("recall", {"denominator": "capped"}),
-    ("recall", {"average": "pooled"}),
-    ("recall", {"denominator": "capped", "average": "pooled"}),
-    *(("f_score", {"beta": value}) for value in (0.5, 2)),
-    *(("f_score", {"denominator": value}) for value in ("list", "achievable")),
-    ("f_score", {"average": "means"}),
-    ("f_score", {"beta": 2, "denominator": "list", "average": "means"}),
-    ("f_score", {"average": "pooled"}),
-    ("f_score", {"beta": 2, "denominator": "achievable", "average": "pooled"}),
-    *(("map", {"normalizer": value}) for value in ("min", "list", "hits", "k", "ranks")),
-    ("map", {"average": "geometric"}),
-    ("map", {"normalizer": "min", "average": "geometric"}),
-    ("map", {"average": "geometric", "without_relevant": "one"}),
-    *(("map", {"normalizer": value, "without_relevant": "one"}) for value in ("min", "ranks")),
-    ("ncrr", {"denominator": "list"}),
-    *(("recall_at_precision", {"precision": value}) for value in (0.2, 1 / 3)),
-    ("recall_at_precision", {"denominator": "list"}),
-    ("compatibility", {"p": 0.5}),
-    ("compatibility", {"normalize": False}),
-    *(("interpolated_precision", {"recall": value}) for value in (0, 0.3, 1)),
-    *(
-        (name, {"rounding": value})
-        for name in ("interpolated_precision", "eleven_point_precision")
-        for value in ("tenth", "nearest")
-    ),
-    ("auc", {"without_pair": "hit"}),
-    *(("gauc", {"weight": value}) for value in ("relevant", "pairs")),
-    *(("partial_auc", {"misses": value}) for value in (1, 2.5)),
-    *(("partial_auc", {"misses": value, "hits": "first"}) for value in (1, 3)),
-    *(("dcg", {"gain": value}) for value in ("exp", "binary")),
-    ("dcg", {"gain": "exp", "log_base": 10}),
-    ("dcg", {"log_base": 1.5}),
-    ("dcg", {"discount": "unshifted"}),
-    *(("dcg", {"log_base": value, "discount": "unshifted"}) for value in (1.5, 3.7)),
-    *(("dcg", {"gain": value, "offset": -1.5}) for value in ("exp", "binary")),
-    ("r_precision", {"without_hit": "null"}),
-    ("ndcg", {"discount": "unshifted"}),
-    *(
-        ("ndcg", {"log_base": 3.7, "ideal": value, "discount": "unshifted"})
-        for value in ("k", "list", "all")
-    ),
-    ("ndcg", {"ideal": "all"}),
-    *(("ndcg", {"gain": value, "ideal": "all"}) for value in ("exp", "binary")),
-    ("ndcg", {"gain": "exp", "offset": 1}),
-    ("ndcg", {"offset": -0.5}),
-    *(("ndcg", {"gain": value}) for value in ("exp", "binary")),
-    *(("ndcg", {"ideal": value}) for value in ("k", "list")),
-    *(("ndcg", {"gain": value, "ideal": "list"}) for value in ("exp", "binary")),
-    ("ndcg", {"gain": "exp", "ideal": "k"}),
-    ("ndcg", {"without_relevant": "one"}),
-    *(("ndcg", {"ideal": value, "without_relevant": "one"}) for value in ("k", "list")),
-    ("ndcg", {"log_base": 3}),
-    *(("rbp", {"p": value}) for value in (0.5, 0.95)),
-    *(("err", {"max_grade": value}) for value in (1, 2.5)),
-    *(("insq", {"target": value, "max_grade": 2, "min_grade": 1}) for value in (0.3, 3)),
-    ("inst", {"target": 3}),
-    ("inst", {"max_grade": 2, "min_grade": 0.5}),
-    ("bpm", {"target": 0.4}),
-    ("bpm", {"target": 2, "max_grade": 1.5, "min_grade": 1}),
-    *(("nerr", {"form": form}) for form in ("target", "discount", "gain")),
-    ("nerr", {"p": 0.5, "max_grade": 1}),
-    *(
-        ("nerr", {"form": form, "target": 2.5, "max_grade": 2, "min_grade": 1})
-        for form in ("target", "discount", "gain")
-    ),
-    ("sdcg", {"max_grade": 2, "min_grade": 1}),
-]
-
-
-def stops_at_k(name: str, parameters: Mapping[str, Any]) -> bool:
-    """Whether a metric has no value without a cut-off, as those of readers who stop there."""
-    return name in {"bpm", "sdcg", "recall_at_precision"} or parameters.get("form") in {
-        "discount",
-        "gain",
-    }
-
-
-EVERYTHING = [
-    Asked(name, k, parameters)
-    for name, parameters in VARIANTS
-    for k in KS
-    if (k or not stops_at_k(name, parameters)) and (k != 1000 or name != "recall_at_precision")
-]
 TIES = ["item", "item_reverse", "item_desc", "pessimistic", "optimistic", "order"]
 
 SCHEMA = {
@@ -122,7 +31,13 @@ SCHEMA = {
     "weight": pl.Float64,
     "model": pl.String,
     "country": pl.String,
+    "shelf": pl.String,
+    "propensity": pl.Float64,
     "genre": pl.String,
+    "tags": pl.List(pl.String),
+    "vector": pl.List(pl.Float64),
+    "price": pl.Float64,
+    "cost": pl.Int64,
 }
 
 
@@ -136,14 +51,18 @@ def given(
     case: Case, make: Callable[[pl.DataFrame], Any], dtypes: Mapping[str, Any] | None = None
 ) -> tuple[Any, dict[str, Any]]:
     """The lists and what `rec(...)` binds, as frames that `make` makes."""
+    columns = {"model": case.policy.model, "weight": case.policy.weight}
+    columns |= {"propensity": case.propensity}
     options: dict[str, Any] = {
         name: value
         for name, value in vars(case.policy).items()
-        if name not in {"model", "weight"} and value is not None
+        if name not in columns and value is not None
     }
-    options |= {name: name for name in ("model", "weight") if getattr(case.policy, name)}
-    sides = {name: getattr(case, name) for name in ("truth", "users", "items")}
-    options |= {name: make(frame(rows, dtypes or {})) for name, rows in sides.items() if rows}
+    options |= {name: name for name, is_bound in columns.items() if is_bound}
+    for name in ("truth", "users", "items", "train", "reference"):
+        side = getattr(case, name)
+        if side:
+            options[name] = side if isinstance(side, str) else make(frame(side, dtypes or {}))
     return make(frame(case.recs, dtypes or {})), options
 
 
@@ -156,13 +75,46 @@ def check(
     case: Case, asked: Sequence[Asked], way: Way = EAGER, dtypes: Mapping[str, Any] | None = None
 ) -> None:
     """A way to run gives what the plain definitions do: each row, in the order of its keys, and each number."""
-    keys = ["model"] * (case.policy.model and "model" not in case.by) + [*case.by]
+    keys, accuracy = keys_of(case), [one for one in asked if is_of_accuracy(one)]
     found = way.answer(
         lambda make: given(case, make, dtypes), [*map(str, asked)], list(case.by) or None
     )
     if way.name == "buckets" and "user" in case.by:  # rows of users come in no order
         found = found.sort(keys, nulls_last=True)
-    compare(found.to_dicts(), evaluate(asked, case), keys)
+    rows, expected = found.to_dicts(), evaluate(accuracy, case) if accuracy else []
+    if len(accuracy) < len(asked):
+        expected = with_segments(case, asked, rows, expected)
+        rows = [{name: row[name] for name in row if name != "n_lists"} for row in rows]
+    compare(rows, expected, keys)
+
+
+def with_segments(
+    case: Case, asked: Sequence[Asked], found: Sequence[Row], expected: Sequence[Row]
+) -> list[dict[str, Any]]:
+    """Add the metrics beyond accuracy, and the rows in which somebody has a list that one of them reads, if that is there."""
+    keys, segments = keys_of(case), segments_of(case)
+    of_accuracy = {tuple(row[name] for name in keys): row for row in expected}
+    of_lists = [one for one in asked if one.name in OF_LISTS | OF_SETS]
+    k = (
+        None
+        if any(one.k is None for one in of_lists)
+        else max((one.k for one in of_lists), default=0)
+    )
+    with_lists = {key for key, one in segments.items() if one.scene.with_lists(one.users, k)}
+    there = {tuple(row[name] for name in keys): row for row in found}
+    counts = any("n_users" in row for row in found)
+    result = []
+    for key in of_accuracy.keys() | (with_lists if of_lists else set()) | there.keys():
+        row = dict.fromkeys(map(str, asked)) | ({"n_users": 0} if counts else {})
+        row |= dict(zip(keys, key, strict=True)) | of_accuracy.get(key, {})
+        if not of_accuracy and counts:
+            row["n_users"] = there[key]["n_users"]
+        segment = segments.get(key)
+        for one in asked:
+            if not is_of_accuracy(one):
+                row[str(one)] = segment.value(one) if segment else None
+        result.append(row)
+    return result
 
 
 def takes(way: Way, case: Case) -> bool:
@@ -224,11 +176,14 @@ RANKS = [
 SCORES = [None, math.nan, math.inf, -math.inf, -2.0, 0.0, 0.25, 0.25, 0.5, 1.0, 3.0]
 WEIGHTS = [None, math.nan, 0.25, 1.0, 1.0, 2.5, 10.0]
 RELEVANCES = [None, None, math.nan, -1.0, 0.0, 0.0, 0.5, 1.0, 1.0, 2.0, 3.0, 5.0]
-COUNTRIES, GENRES = ["AT", "BE", None], ["x", "y", None]
+COUNTRIES, SHELVES = ["AT", "BE", None], ["x", "y", None]
+GENRES, TAGS = ["x", "y", "z", None], "pqrs"
+Size = tuple[int, int]
+"""How many rows each frame has, and how many users."""
 Segments = tuple[str, ...]
 SEGMENTS: list[Segments] = [
-    *((), ("user",), ("item",), ("country",), ("genre",)),
-    *(("country", "genre"), ("genre", "user")),
+    *((), ("user",), ("item",), ("country",), ("shelf",)),
+    *(("country", "shelf"), ("shelf", "user")),
 ]
 
 
@@ -236,9 +191,10 @@ ANY = Policy()
 
 
 def some_rows(
-    choose: Choose, n_rows: int, n_users: int, columns: Mapping[str, Sequence[Any]]
+    choose: Choose, size: Size, columns: Mapping[str, Sequence[Any]]
 ) -> list[dict[str, Any]]:
     """Rows of users and items in which about one id in twenty is null."""
+    n_rows, n_users = size
     users = [*(f"u{number:03}" for number in range(n_users)), *[None] * max(1, n_users // 20)]
     items = [*"ABCDEFGHIJ", None]
     rows = [{"user": choose(users), "item": choose(items)} for _ in range(n_rows)]
@@ -269,20 +225,22 @@ def described(
 
 def judged_case(
     choose: Choose,
-    n_rows: int,
-    n_users: int,
+    size: Size,
     order: str = "rank",
     policy: Policy = ANY,
     by: Segments = (),
+    *,
+    cuts_truth: bool = True,
 ) -> Case:
     """A judged frame with its segments as columns of its own or of side frames."""
+    del cuts_truth  # its truth are its lists
     columns = {order: RANKS if order == "rank" else SCORES, "relevance": RELEVANCES}
     columns |= models_of(policy, order)
-    rows = ranked_by_models(some_rows(choose, n_rows, n_users, columns))
+    rows = ranked_by_models(some_rows(choose, size, columns))
     sides: dict[str, Any] = {}
     for column, key, side, values in (
         ("country", "user", "users", COUNTRIES),
-        ("genre", "item", "items", GENRES),
+        ("shelf", "item", "items", SHELVES),
     ):
         if column in by:
             table = described(choose, column, values, key, rows)
@@ -300,23 +258,24 @@ def judged_case(
 
 def two_frames(
     choose: Choose,
-    n_rows: int,
-    n_users: int,
+    size: Size,
     order: str = "rank",
     policy: Policy = ANY,
     by: Segments = (),
+    *,
+    cuts_truth: bool = True,
 ) -> Case:
     """Recommendations and truth; segments on one of the frames (users'), on both (rows') or on side frames."""
     ordered = {order: RANKS if order == "rank" else SCORES}
-    recs = some_rows(choose, n_rows, n_users, ordered | models_of(policy, order))
+    recs = some_rows(choose, size, ordered | models_of(policy, order))
     recs = ranked_by_models(recs)
     graded = choose([True, True, False])
-    truth = some_rows(choose, n_rows, n_users, {"relevance": RELEVANCES} if graded else {})
+    truth = some_rows(choose, size, {"relevance": RELEVANCES} if graded else {})
     if not graded and policy.min_relevance != "any":  # a level needs a relevance
         policy = replace(policy, min_relevance=None)
     case = Case(recs, truth, by=by, policy=policy)
-    case = with_countries(choose, case) if "country" in by else case
-    case = with_genres(choose, case) if "genre" in by else case
+    case = with_countries(choose, case, cuts_truth=cuts_truth) if "country" in by else case
+    case = with_shelves(choose, case) if "shelf" in by else case
     if policy.universe == "all" and "country" not in by:
         case = replace(case, users=[{"user": user} for user in ("u000", "zz", None)])
     return weighed(choose, unpooled(case))
@@ -340,12 +299,12 @@ def unpooled(case: Case) -> Case:
     return replace(case, recs=apart(case.recs)) if "rank" in case.recs[0] else case
 
 
-def with_countries(choose: Choose, case: Case) -> Case:
+def with_countries(choose: Choose, case: Case, *, cuts_truth: bool) -> Case:
     """A property of the user, on the side frame or on one of the two frames."""
     table = described(choose, "country", COUNTRIES, "user", [*case.recs, *case.truth])
     values = {one["user"]: one["country"] for one in table}
     # a truth that is filtered says nothing of the users of lists
-    cuts_truth = case.policy.universe not in {"recs", "all"}
+    cuts_truth = cuts_truth and case.policy.universe not in {"recs", "all"}
     where = choose(["users", "recs", *["truth"] * cuts_truth])
     if where == "users":
         return replace(case, users=table)
@@ -360,20 +319,108 @@ def with_countries(choose: Choose, case: Case) -> Case:
     )
 
 
-def with_genres(choose: Choose, case: Case) -> Case:
+def with_shelves(choose: Choose, case: Case) -> Case:
     """A property of the item, on the side frame or on the rows of both frames."""
-    table = described(choose, "genre", GENRES, "item", [*case.recs, *case.truth])
+    table = described(choose, "shelf", SHELVES, "item", [*case.recs, *case.truth])
     if choose([True, False]):
         return replace(case, items=table)
-    values = {one["item"]: one["genre"] for one in table}
+    values = {one["item"]: one["shelf"] for one in table}
     recs, truth = (
-        [row | {"genre": values.get(row["item"])} for row in rows]
+        [row | {"shelf": values.get(row["item"])} for row in rows]
         for rows in (case.recs, case.truth)
     )
     return replace(case, recs=recs, truth=truth)
 
 
 CASES = {"judged": judged_case, "two": two_frames}
+ITEMS = "ABCDEFGHIJ"
+NOBODY = {
+    "recs": {"user": "zz", "item": "A", "rank": None},
+    "train": {"user": "zz", "item": "zz"},
+    "truth": {"user": "zz", "item": "zz", "relevance": 1.0},
+}
+"""Frames that have no row of a user who counts."""
+
+
+def catalogue(choose: Choose) -> list[dict[str, Any]]:
+    """Items with features of every kind, some without; item J is not among them, and nobody was given item K."""
+    tags = [None, [], [choose(TAGS)], [choose(TAGS), choose(TAGS), None], list(TAGS)]
+    vectors = [
+        None,
+        [0.0, 0.0, 0.0],
+        *[[choose([-1.0, 0.5, 2.0]) for _ in range(3)] for _ in range(4)],
+    ]
+    return [
+        {
+            "item": item,
+            "genre": choose(GENRES),
+            "tags": choose(tags),
+            "vector": choose(vectors),
+            "cost": choose([None, -3, 0, 4]),
+            "price": choose([None, math.nan, math.inf, 0.0, 2.5, 2.5, 10.0]),
+        }
+        for item in [*ITEMS[:-1], "K"]
+    ]
+
+
+def with_sides(choose: Choose, case: Case, size: Size) -> Case:
+    """Add train, items with features and a reference, none of which has all that the others have."""
+    recs = [*case.recs, {**case.recs[0], "user": None, "item": "nobody's"}]
+    train = [*some_rows(choose, size, {}), {"user": None, "item": "nobody's in train"}]
+    features = {row["item"]: row for row in catalogue(choose)}
+    if case.items:
+        shelves = {row["item"]: row["shelf"] for row in case.items}
+        none = dict.fromkeys(features["A"])
+        items = [
+            {**none, **features.get(item, {}), "item": item, "shelf": shelves.get(item)}
+            for item in features | shelves
+        ]
+    else:
+        items = [*features.values()]
+    there = {row.get("model") for row in case.recs if None not in {row["user"], row["item"]}}
+    reference = apart(some_rows(choose, size, {"rank": [*RANKS[4:], None, math.inf]}))
+    named = "m1" in there and choose([True, False])
+    sides = {"items": items, "train": train, "reference": "m1" if named else reference}
+    return replace(case, recs=ranked_by_models(recs), **sides)
+
+
+def agreeing(choose: Choose, case: Case) -> Case:
+    """Rows of a pair that agree: the accuracy metrics take a hit's rank from the relevant ones, and a list its best."""
+    relevances = {(row["user"], row["item"]): choose(RELEVANCES) for row in case.recs}
+    recs = [{**row, "relevance": relevances[row["user"], row["item"]]} for row in case.recs]
+    return replace(case, recs=recs)
+
+
+def with_propensity(choose: Choose, case: Case, *, is_given: bool) -> Case:
+    """Lists of distinct ranks, as the accuracy metrics take repeated ones apart; a propensity for each pair of the truth."""
+    seen: set[Any] = set()
+    recs = []
+    for row in case.recs:
+        of_list = (row.get("model"), row["user"])
+        keys = {(*of_list, "item", row["item"]), (*of_list, "rank", row["rank"])}
+        if seen.isdisjoint(keys):
+            whole = row["rank"] is not None and row["rank"] % 1 == 0
+            recs.append(row if whole else {**row, "rank": None})
+            seen |= keys
+    truth = [*{(row["user"], row["item"]): row for row in case.truth or ()}.values()]
+    if is_given:
+        truth = [{**row, "propensity": choose([0.05, 0.2, 0.5, 1.0])} for row in truth]
+    return replace(case, recs=recs, truth=truth, propensity=is_given)
+
+
+def without(case: Case, side: str) -> Case:
+    """Take a frame away, or leave it a row of nobody who counts."""
+    if side == "items":
+        return replace(case, items=None)
+    if side == "features":
+        kept = ("item", *(["shelf"] if "shelf" in case.items[0] else []))
+        return replace(case, items=[{name: row[name] for name in kept} for row in case.items])
+    if side in NOBODY:
+        columns = getattr(case, side)[0]
+        others = {"model": "m1", "propensity": 0.5, "score": None}
+        row = {name: {**others, **NOBODY[side]}.get(name) for name in columns}
+        return replace(case, **{side: [row]})
+    return case
 
 
 def seeded(name: str) -> random.Random:
@@ -387,7 +434,7 @@ exploring = settings(
 
 def with_segments_of_rows(choose: Choose, case: Case) -> Case:
     """A property of the row that says something else of each row of a pair."""
-    segments = {"genre": GENRES, "country": COUNTRIES}
+    segments = {"shelf": SHELVES, "country": COUNTRIES}
 
     def rows(of: Rows) -> Rows:
         return [row | {name: choose(values) for name, values in segments.items()} for row in of]  # type: ignore[operator]
@@ -397,24 +444,26 @@ def with_segments_of_rows(choose: Choose, case: Case) -> Case:
 
 INTEGERS = {"user": pl.Int32, "item": pl.Int64, "rank": pl.UInt8, "relevance": pl.Int8}
 """Dtypes of a case with whole numbers."""
+OF_NOBODY = {"K": 97, "nobody's": 98, "nobody's in train": 99, "zz": 100}
 
 
 def with_integers(case: Case) -> Case:
     """The case with whole numbers, negative ids among them, where it had text and fractions."""
 
     def number(name: str, value: Any) -> Any:
-        if value in {None, "zz"}:
-            return value and 100
+        if name not in INTEGERS or value is None:
+            return value
         if name == "user":
-            return int(value[1:]) - 7
+            return int(value[1:]) - 7 if value != "zz" else 100
         if name == "item":
-            return "DCBAJIHGFE".index(value) - 4
-        if name in {"rank", "relevance"}:
-            return math.ceil(value) if math.isfinite(value) else None
-        return value
+            return OF_NOBODY.get(value) or "DCBAJIHGFE".index(value) - 4
+        return math.ceil(value) if math.isfinite(value) else None
 
-    def rows(of: Rows | None) -> Any:
-        return of and [{name: number(name, value) for name, value in row.items()} for row in of]
+    def rows(of: Any) -> Any:
+        if not of or isinstance(of, str):
+            return of
+        return [{name: number(name, value) for name, value in row.items()} for row in of]
 
-    sides = {name: rows(getattr(case, name)) for name in ("recs", "truth", "users", "items")}
+    names = ("recs", "truth", "users", "items", "train", "reference")
+    sides = {name: rows(getattr(case, name)) for name in names}
     return replace(case, **sides)

@@ -9,11 +9,8 @@ import polars as pl
 import pytest
 
 from asking import rows
+from forms import VARIANTS, stops_at_k
 from plain_policies import Asked
-from random_cases import (
-    VARIANTS,
-    stops_at_k,
-)
 
 # What has no expectation in closed form: metrics, parameters of others, and metrics with a cut-off.
 UNCERTAIN = {"err", "bpref", "eleven_point_precision", "interpolated_precision", "partial_auc"}
