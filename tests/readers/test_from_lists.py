@@ -203,8 +203,6 @@ def test_scores_that_rise_along_a_list_warn():
         (lambda: rf.from_lists(pd.DataFrame({"user": [1], "item": [{"a"}]})), "column 'item' holds sets, which have no order"),
         (lambda: rf.from_lists({"ann": "dune"}), "'ann' has text; give a list of items"),
         (lambda: rf.from_lists({"ann": [1, "a"]}), r"several kinds, .* in the lists; give ids of one kind: \[str"),
-        (lambda: rf.from_lists({"ann": [("a", "b")]}), "paired with a number, a score or a relevance: .*String"),
-        (lambda: rf.from_lists({"ann": {"a": "high"}}), "paired with a number, a score or a relevance: .*high"),
         (lambda: rf.from_lists({"ann": ["a"]}, {"ann": [1, 2]}), "a user has more or fewer numbers than items; give a number"),
         (lambda: rf.from_lists({"ann": ["a"]}, [[1], [2]]), "a user has more or fewer numbers than items"),
         (lambda: rf.from_lists({"ann": ["a"]}, users=["ann"]), "the user 'ann' has text"),
@@ -278,3 +276,9 @@ def test_a_truth_without_grades_is_in_no_order(make):
 
     assert found.columns == ["user", "item"]
     assert sorted(found.rows()) == [("ann", "dune"), ("ann", "emma"), ("bob", "emma")]
+
+
+@pytest.mark.parametrize("lists", [{"ann": {"a": "high"}}, {"ann": [("a", "high")]}])
+def test_scores_that_are_no_numbers_are_errors(lists):
+    with pytest.raises(rf.RecframeError, match="paired with a number, .*high"):
+        rf.from_lists(lists)

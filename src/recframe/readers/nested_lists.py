@@ -176,15 +176,14 @@ def _rows(lists: Any, numbers: Any, users: Any, items: Any, *, is_ranking: bool)
     given = in_python(lists)
     ids = ids_of(users, "users", len(given))
     held = [_list(row, user, is_ranking=is_ranking) for user, row in zip(ids, given, strict=True)]
-    values = [*chain.from_iterable(held)]
     if numbers is not None:
         beside = [*map(in_python, in_python(numbers))]
         if [*map(len, beside)] != [*map(len, held)]:
             msg = "a user has more or fewer numbers than items; give a number for each item"
             raise DataError(msg)
-        values = [*zip(values, chain.from_iterable(beside), strict=True)]
+        numbers = [*chain.from_iterable(beside)]
     places = [place for place, row in enumerate(held) for _ in row]
-    rows = pl.DataFrame({LIST: places, "user": ids.gather(places), **_columns(values)})
+    rows = pl.DataFrame({LIST: places, "user": ids.gather(places), **_columns(held, numbers)})
     if items is not None:
         # those below 0 fill a list up
         rows = rows.cast({"item": pl.Int64}).filter(pl.col("item") >= 0)
@@ -221,26 +220,26 @@ def _list(row: Any, user: Any, *, is_ranking: bool) -> list[Any]:
     """Return a user's list: items, or pairs of an item and its number."""
     if isinstance(row, Mapping):
         return [*row.items()]
-    is_list = hasattr(row, "__len__") and not isinstance(row, str)
-    if not is_list or (is_ranking and isinstance(row, AbstractSet)):
+    has_no_order = is_ranking and isinstance(row, AbstractSet)
+    if has_no_order or isinstance(row, str) or not hasattr(row, "__len__"):
         msg = f"the user {user!r} has {kind_of(row)}; give a list of items in their order, or a mapping of items to numbers"
         raise RecframeError(msg)
     return in_python(row)
 
 
-def _columns(values: Sequence[Any]) -> dict[str, pl.Series]:
-    """Return items, or places of items, and of pairs their numbers."""
-    numbers = {}
-    if values and isinstance(values[0], tuple):
-        try:
-            values, given = zip(*values, strict=True)
-            numbers = {"number": pl.Series(given, dtype=pl.Float64)}
-        except (TypeError, ValueError) as error:
-            reason = str(error).partition("\n")[0]
-            msg = f"an item is paired with a number, a score or a relevance: {reason}"
-            raise RecframeError(msg) from None
-    column = column_of([*values], "the lists")
+def _columns(held: Sequence[Sequence[Any]], numbers: Any) -> dict[str, pl.Series]:
+    """Return items, or places of items, and their numbers, which pairs have themselves."""
+    values = [*chain.from_iterable(held)]
+    try:
+        if numbers is None and values and isinstance(values[0], tuple):
+            values, numbers = map(list, zip(*values, strict=True))
+        columns = {} if numbers is None else {"number": pl.Series(numbers, dtype=pl.Float64)}
+    except (TypeError, ValueError) as error:
+        reason = str(error).partition("\n")[0]
+        msg = f"an item is paired with a number, a score or a relevance: {reason}"
+        raise RecframeError(msg) from None
+    column = column_of(values, "the lists")
     whole = column.cast(pl.Int64, strict=False) if column.dtype.is_float() else column
     if column.dtype == pl.Boolean or (whole != column).any():
         raise RecframeError(f"the lists hold {column[0]}, which is not an item id{MATRIX}")
-    return {"item": whole, **numbers}
+    return {"item": whole, **columns}
