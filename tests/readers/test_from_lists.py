@@ -280,5 +280,5 @@ def test_a_truth_without_grades_is_in_no_order(make):
 
 @pytest.mark.parametrize("lists", [{"ann": {"a": "high"}}, {"ann": [("a", "high")]}])
 def test_scores_that_are_no_numbers_are_errors(lists):
-    with pytest.raises(rf.RecframeError, match="paired with a number, .*high"):
+    with pytest.raises(rf.RecframeError, match=r"paired with a number, .*high"):
         rf.from_lists(lists)
