@@ -254,7 +254,7 @@ def test_a_matrix_without_users_has_the_columns():
         (lambda: rf.from_scores(3), r"scores has the shape \(\); give a matrix of users x items"),
         (lambda: rf.from_scores({"ann": {"dune": 1.0}}), "scores is a dict, .*; rf.from_lists takes {user: "),
         (lambda: rf.from_scores(pl.DataFrame(MATRIX)),
-         r"scores is a Polars DataFrame.*to_numpy\(\), users=frame\['user'\]"),
+         r"scores is a Polars DataFrame.*frame\[items\]\.to_numpy\(\), users=\.\.\., items=items"),
         (lambda: rf.from_scores(MATRIX.astype(str)), "dtype <U32; give numbers"),
         (lambda: rf.from_scores(MATRIX > 0.5), "scores are Booleans; .* relevances take truth=True"),
         (lambda: rf.from_scores(MATRIX, truth=True, k=100), "k= and exclude= are for lists; a truth has all items"),
