@@ -77,15 +77,15 @@ def test_a_comparison_says_what_it_shows():
     found = REC.compare("hit_rate@1", baseline="pop").row(0, named=True)
     head, row = table(result.stdout)
     assert head == [
-        *("model", "baseline", "metric", "verdict", "difference", "value", "baseline_value"),
-        *("relative", "p_value", "p_adjusted", "n_users"),
+        *("model", "baseline", "metric", "verdict", "value", "baseline_value", "relative"),
+        *("p_value", "p_adjusted", "n_users", "difference"),
     ]
     # 25 of 100 users are hit by svd alone: 1/4, and half of the baseline
     # half of its interval is 0.09 wide, of which three decimals show two digits
     ends = f"[{found['difference_low']:.3f}, {found['difference_high']:.3f}]"
     assert row == [
-        *("svd", "pop", "hit_rate@1", "better", f"0.250 {ends}", "0.750", "0.500"),
-        *("+50.0%", "< 0.001", "< 0.001", "100"),
+        *("svd", "pop", "hit_rate@1", "better", "0.750", "0.500", "+50.0%"),
+        *("< 0.001", "< 0.001", "100", f"0.250 {ends}"),
     ]
 
 
