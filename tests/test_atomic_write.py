@@ -35,9 +35,6 @@ def page(path: Path) -> None:
 
 WRITERS: dict[str, Callable[[Path], object]] = {
     **{f"x.{form}": lambda path: results.write(ROWS, str(path)) for form in results.FORMATS},
-    "x.run": lambda path: rf.write_trec_run(ROWS, path),
-    "x.qrels": lambda path: rf.write_trec_qrels(ROWS, path),
-    "x.run.gz": lambda path: rf.write_trec_run(ROWS, path),
     "x.html": page,
     "table.md": lambda path: Table(("",), 1, (), (TEXT,)).save(str(path)),
     "x.xml": lambda path: atomic_write.write_text(path, TEXT),
@@ -138,8 +135,6 @@ def test_pipes_and_devices_are_written_straight(tmp_path):
     assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
     with pytest.raises(rf.RecframeError, match=r"'/dev/full': No space left on device$"):
         results.write(ROWS, "/dev/full", "csv")
-    with pytest.raises(rf.RecframeError, match=r"'/dev/full': No space left on device$"):
-        rf.write_trec_run(ROWS, "/dev/full")
 
 
 @pytest.mark.parametrize("name", ["/dev/stdout", "link"])

@@ -22,8 +22,11 @@ GROUPS = {
     "Frames in": ["rec", "frame", "register"],
     "Several models": ["fuse"],
     "Load your data": [
-        *("from_scores", "from_lists", "from_truth", "read_trec_run", "read_trec_qrels"),
-        *("scan_trec_run", "scan_trec_qrels", "write_trec_run", "write_trec_qrels"),
+        "from_scores",
+        "from_lists",
+        "from_truth",
+        "read_trec_run",
+        "read_trec_qrels",
     ],
     "Metrics": ["parse", "list_metrics", "metric", "ratio", "Bounds", "Metric"],
     "Training loops": ["accumulator", "Accumulator"],

@@ -39,10 +39,6 @@ if TYPE_CHECKING:
     from recframe.readers.score_matrix import from_scores as from_scores
     from recframe.readers.trec_files import read_trec_qrels as read_trec_qrels
     from recframe.readers.trec_files import read_trec_run as read_trec_run
-    from recframe.readers.trec_files import scan_trec_qrels as scan_trec_qrels
-    from recframe.readers.trec_files import scan_trec_run as scan_trec_run
-    from recframe.readers.trec_files import write_trec_qrels as write_trec_qrels
-    from recframe.readers.trec_files import write_trec_run as write_trec_run
     from recframe.reports.dashboards import dashboard as dashboard
     from recframe.statistics.requirements import Requirement as Requirement
     from recframe.tracking.changed_runs import changes as changes
@@ -66,12 +62,7 @@ if not TYPE_CHECKING:
         "dashboard": "reports.dashboards",
         "changes": "tracking.changed_runs",
         **dict.fromkeys(["flat", "history"], "tracking.histories"),
-        **dict.fromkeys(
-            ["read_trec_qrels", "read_trec_run", "scan_trec_qrels"], "readers.trec_files"
-        ),
-        **dict.fromkeys(
-            ["scan_trec_run", "write_trec_qrels", "write_trec_run"], "readers.trec_files"
-        ),
+        **dict.fromkeys(["read_trec_qrels", "read_trec_run"], "readers.trec_files"),
     }
     _own = [
         "At",

@@ -31,18 +31,21 @@ def asked(rec, metrics, by=None):
 
 @some_policies
 @pytest.mark.parametrize("metric", ["recall", "hit_rate@2", "first_rank", "novelty@3"])
-def test_contributions_are_the_values_of_all_users(metric, policy):
+def test_contributions_are_the_users_values_and_absent_users_have_those_of_an_empty_list(
+    metric, policy
+):
     rec = asked_of(make=lazy, **policy)
     one = asked(rec, [metric])
     ((made,),) = contributions(one.inputs, one.conventions, Run())
-    rows = made.rows.select("model", "user", "value 0").collect()
+    rows = made.described(made.rows).select("model", "user", "value 0").collect()
+    (empty,) = (None,) if made.values is None else made.values.empty.collect().row(0)
 
     found = {(model, user): value for model, user, value in rows.rows()}
 
     assert len(found) == len(rows)
     for (model,), values in values_of(rec, metric).items():
         for user, value in values.items():
-            assert found.pop((model, user), None) == pytest.approx(value, abs=1e-15)
+            assert found.pop((model, user), empty) == pytest.approx(value, abs=1e-15)
     assert not found
 
 

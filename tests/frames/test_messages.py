@@ -74,8 +74,6 @@ def hostile(name: str) -> list[Callable[[], Any]]:
         lambda: frame("u", name).lazy().rec(model="model").compare("ndcg", baseline="n").collect(),
         lambda: one.rec.evaluate("ndcg", by="user", model=name),
         lambda: rf.from_lists(lists).collect(),
-        lambda: rf.write_trec_run(one.with_columns(user=pl.lit(f"a {name}")), "run.txt"),
-        lambda: rf.write_trec_run(frame("u"), "run.txt", tag=f"a {name}"),
         lambda: pl.concat([one, one]).rec(strict=True).ndcg(),
         lambda: rf.rec({name: frame("u"), "n": one}, model="user").ndcg(),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import polars as pl
+import pytest
 
 import recframe as rf
 from recframe.errors import suggestion
@@ -14,9 +15,14 @@ RECS = pl.DataFrame({"user": [1], "item": [5], "rank": [1]})
 TRUTH = pl.DataFrame({"user": [1], "item": [5]})
 
 
-def test_a_matrix_with_names_is_read():
-    matrix = pd.DataFrame({5: [0.1, 0.9]}, index=[1, 2])
-    assert rf.from_scores(matrix)["item"].to_list() == [5, 5]
+def test_a_matrix_with_names_is_read_as_its_error_says():
+    frame, items = pd.DataFrame({5: [0.1, 0.9]}, index=[1, 2]), [5]
+    with pytest.raises(
+        rf.RecframeError, match=r"frame\[items\].to_numpy\(\), users=..., items=items"
+    ):
+        rf.from_scores(frame)
+    found = rf.from_scores(frame[items].to_numpy(), users=frame.index, items=items)
+    assert found["item"].to_list() == [5, 5]
 
 
 OWN = {

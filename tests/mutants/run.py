@@ -24,7 +24,7 @@ def main() -> int:
     asked.add_argument("seed", type=int, help="which points are drawn")
     asked.add_argument("tests", nargs="*", help="files or folders of tests, all without any")
     asked.add_argument("--number", type=int, default=100, help="how many points")
-    asked.add_argument("--most", type=float, default=60, help="CPU seconds for a point")
+    asked.add_argument("--most", type=float, default=20, help="CPU seconds for a point")
     asked.add_argument("--kept", type=Path, help="the file that a run goes on from")
     asked.add_argument("--list", action="store_true", help="only say what the points are")
     options = asked.parse_args()

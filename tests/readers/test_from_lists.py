@@ -196,16 +196,52 @@ def test_scores_that_rise_along_a_list_warn():
     assert found["rank"].to_list() == [1, 2, 1, 2]
 
 
-def test_lists_of_other_lengths_fail_with_words_when_a_lazy_frame_is_collected():
-    nested = pl.LazyFrame({"user": [1], "item": [["a", "b"]], "score": [[1.0]]})
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: rf.from_lists({"ann": {"a", "b"}}), "the user 'ann' has a set; give a list of items in their order"),
+        (lambda: rf.from_lists(pd.DataFrame({"user": [1], "item": [{"a"}]})), "column 'item' holds sets, which have no order"),
+        (lambda: rf.from_lists({"ann": "dune"}), "'ann' has text; give a list of items"),
+        (lambda: rf.from_lists({"ann": [1, "a"]}), r"several kinds, .* in the lists; give ids of one kind: \[str"),
+        (lambda: rf.from_lists({"ann": [("a", "b")]}), "paired with a number, a score or a relevance: .*String"),
+        (lambda: rf.from_lists({"ann": {"a": "high"}}), "paired with a number, a score or a relevance: .*high"),
+        (lambda: rf.from_lists({"ann": ["a"]}, {"ann": [1, 2]}), "a user has more or fewer numbers than items; give a number"),
+        (lambda: rf.from_lists({"ann": ["a"]}, [[1], [2]]), "a user has more or fewer numbers than items"),
+        (lambda: rf.from_lists({"ann": ["a"]}, users=["ann"]), "the user 'ann' has text"),
+        (lambda: rf.from_lists(np.array([1, 2])), "the user 0 has an int; give a list of items in their order"),
+        (lambda: rf.from_lists(np.array([[0.1, 0.9]])), r"0\.1, which is not an item id; a matrix .* rf\.from_scores\("),
+        (lambda: rf.from_lists(5), "give a frame with list columns, a mapping of users .* found an int"),
+        (lambda: rf.from_lists(nested_frames(with_scores=True), users=[1]), "a frame has its numbers, users and items"),
+        (lambda: rf.from_lists(pl.DataFrame({"user": [1], "item": ["a"]})), "column 'item' is String; lists are those of ids"),
+        (lambda: rf.from_lists(pl.DataFrame({"user": [1], "itm": [["a"]]})), r"no column 'item'; did you mean 'itm'.*item='"),
+        (lambda: rf.from_lists(pl.DataFrame({"user": [1], "recs": [[{"item": 1, "score": 2.0}]]}), item="recs"),
+         r"structs become columns by frame\.explode\(\.\.\.\)\.unnest"),
+        (lambda: rf.from_lists(pl.DataFrame({"user": [1], "item": [["a"]], "score": [["1"]]})), r"'score' is List\(String"),
+        (lambda: rf.from_truth(MATRIX), "found a csr_array; a matrix of users x items .* with truth=True"),
+        (lambda: rf.from_truth(MATRIX.toarray()), "a row of ids has one twice; a matrix of users x items .* truth=True"),
+        (lambda: rf.from_truth(MATRIX.toarray() > 0), "hold True, which is not an item id; a matrix .* truth=True"),
+    ],
+)  # fmt: skip
+def test_an_error_says_what_to_write_instead(call, words):
+    with pytest.raises(rf.RecframeError, match=words):
+        call()
 
-    found = rf.from_lists(nested)
 
-    with pytest.raises(
-        pl.exceptions.PolarsError,
-        match="a list of 'item' has more or fewer items than the list of 'score'",
-    ):
-        found.collect()
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: rf.from_lists(pl.DataFrame({"user": [1], "item": [["a"]], "score": [[1.0, 2.0]]})),
+        lambda: rf.from_lists(pl.DataFrame({"user": [1], "item": [[]], "score": [[1.0]]})),
+        lambda: rf.from_lists(
+            pl.DataFrame(
+                {"user": [1, 2], "item": [["a", "b"], ["c"]], "score": [[2.0], [2.0, 1.0]]}
+            )
+        ),
+    ],
+)
+def test_lists_of_other_lengths_are_errors_of_polars(call):
+    with pytest.raises(pl.exceptions.PolarsError, match="matching element counts"):
+        call()
 
 
 GRADES = [("ann", "dune", 2), ("ann", "emma", 0), ("cid", "dune", 1)]

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recframe as rf
-from recframe.readers import score_cells
+from recframe.readers import score_matrix
 from strategies import examples
 
 sp = pytest.importorskip("scipy.sparse")
@@ -64,7 +64,7 @@ def none(score):
 
 def asked(matrix, monkeypatch, block, **options):
     with monkeypatch.context() as patched:
-        patched.setattr(score_cells, "BLOCK", block)
+        patched.setattr(score_matrix, "BLOCK", block)
         return rf.from_scores(matrix, **options)
 
 
@@ -150,29 +150,28 @@ TOP = [("ann", "emma", 1), ("ann", "ilium", 2), ("bob", "dune", 1), ("bob", "ili
 
 
 class Tensor:
-    """What torch's tensors do of which use is made: detached, moved, cast, and no more NumPy than that."""
+    """What torch's tensors do of which use is made: detached, moved, and no more NumPy than that."""
 
-    def __init__(self, values, dtype="torch.float32", *, detached=False):
-        self.values, self.dtype, self.detached, self.shape = values, dtype, detached, values.shape
+    dtype = "torch.float32"
+
+    def __init__(self, values, *, detached=False):
+        self.values, self.detached, self.shape = values, detached, values.shape
 
     def __getitem__(self, rows):
-        return Tensor(self.values[rows], self.dtype)
+        return Tensor(self.values[rows])
 
     def detach(self):
-        return Tensor(self.values, self.dtype, detached=True)
+        return Tensor(self.values, detached=True)
 
     def cpu(self):
         return self
-
-    def float(self):
-        return Tensor(self.values, detached=self.detached)
 
     def tolist(self):
         return self.values.tolist()
 
     def __array__(self, dtype=None, copy=None):
-        if not self.detached or self.dtype == "torch.bfloat16":
-            raise TypeError("detach it, cast it")
+        if not self.detached:
+            raise TypeError("detach it")
         return np.asarray(self.values, dtype=dtype)
 
 
@@ -183,7 +182,6 @@ class Tensor:
         MATRIX.astype(np.float32),
         np.ma.masked_array(np.where(MATRIX == 0.2, 9.0, MATRIX), mask=MATRIX == 0.2),
         Tensor(MATRIX),
-        Tensor(MATRIX, "torch.bfloat16"),
         (MATRIX * 10).astype(np.uint8),
     ],
     ids=lambda matrix: type(matrix).__name__,
@@ -192,12 +190,6 @@ def test_every_kind_of_matrix_has_the_same_lists(matrix):
     found = rf.from_scores(matrix, users=["ann", "bob"], items=["dune", "emma", "ilium"], k=2)
 
     assert found.select("user", "item", "rank").rows() == TOP
-
-
-def test_a_pandas_frame_has_its_ids_in_its_index_and_columns():
-    pivot = pd.DataFrame(MATRIX, index=["ann", "bob"], columns=["dune", "emma", "ilium"])
-
-    assert rf.from_scores(pivot, k=2).select("user", "item", "rank").rows() == TOP
 
 
 @pytest.mark.parametrize(
@@ -253,6 +245,41 @@ def test_a_matrix_without_users_has_the_columns():
         "rank": pl.Int64,
         "score": pl.Float64,
     }
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: rf.from_scores(MATRIX[0]), r"scores has the shape \(3,\); .* of one user scores\[None, :\]"),
+        (lambda: rf.from_scores(3), r"scores has the shape \(\); give a matrix of users x items"),
+        (lambda: rf.from_scores({"ann": {"dune": 1.0}}), "scores is a dict, .*; rf.from_lists takes {user: "),
+        (lambda: rf.from_scores(pl.DataFrame(MATRIX)),
+         r"scores is a Polars DataFrame.*to_numpy\(\), users=frame\['user'\]"),
+        (lambda: rf.from_scores(MATRIX.astype(str)), "dtype <U32; give numbers"),
+        (lambda: rf.from_scores(MATRIX > 0.5), "scores are Booleans; .* relevances take truth=True"),
+        (lambda: rf.from_scores(MATRIX, truth=True, k=100), "k= and exclude= are for lists; a truth has all items"),
+        (lambda: rf.from_scores(MATRIX, truth=True, exclude=MATRIX), "k= and exclude= are for lists"),
+        (lambda: rf.from_scores(MATRIX, k=-1), "k is a positive whole number, or None for all candidates; found -1"),
+        (lambda: rf.from_scores(MATRIX, users=["a", "a"]), "users= has .* an id twice: 'a'; give each place its own id"),
+        (lambda: rf.from_scores(MATRIX, items=["a", None, "b"]), "items= has a place without an id, .*: None"),
+        (lambda: rf.from_scores(MATRIX, users=["a"]), "users= has 1 ids for 2 users; give one id for each"),
+        (lambda: rf.from_scores(MATRIX, users=range(3), items=range(2)), "users= has 3 ids for 2 users"),
+        (lambda: rf.from_scores(MATRIX, users={"a", "b"}),
+         "users= is a set; give the ids as a list, array"),
+        (lambda: rf.from_scores(MATRIX, users={"a": 0, "b": 1}), "users= is a dict; give the ids as a list"),
+        (lambda: rf.from_scores(MATRIX, users=[("a", 1), ("b", 1)]), "no plain values, in users=; give"),
+        (lambda: rf.from_scores(MATRIX, users=pl.DataFrame({"user": [1, 2]})),
+         "users= is a Polars DataFrame; give the ids"),
+        (lambda: rf.from_scores(MATRIX, exclude=MATRIX.T), r"exclude= has the shape \(3, 2\); give that of scores"),
+        (lambda: rf.from_scores(MATRIX, exclude={0: [1]}), "exclude= is a dict, and no matrix"),
+        (lambda: rf.from_scores(pd.DataFrame(MATRIX)), r"scores is a pandas DataFrame, .*\.to_numpy\(\)"),
+        (lambda: rf.from_scores(MATRIX, exclude=pl.DataFrame({"user": [0], "isbn": [1]})),
+         r"the frame exclude= has no column 'item'.*rf\.from_scores\(\.\.\., item='\.\.\.'\)"),
+    ],
+)  # fmt: skip
+def test_an_error_says_what_to_write_instead(call, words):
+    with pytest.raises(rf.RecframeError, match=words):
+        call()
 
 
 @pytest.mark.parametrize(

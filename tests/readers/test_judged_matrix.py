@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 
@@ -26,11 +25,10 @@ ROWS = [("ann", "emma", 2.5), ("bob", "dune", 1.0), ("bob", "ilium", -1.0)]
         sp.csc_matrix,
         # which stores a 0 that was written
         lambda grades: sp.coo_array((grades.ravel(), np.indices(grades.shape).reshape(2, -1))),
-        lambda grades: pd.DataFrame(grades, index=USERS, columns=ITEMS).astype("Float64"),
         np.ndarray.tolist,
         lambda grades: np.ma.masked_array(grades, mask=np.isnan(grades)),
     ],
-    ids=["float64", "float32", "by columns", "sparse", "stored zeros", "pandas", "lists", "masked"],
+    ids=["float64", "float32", "by columns", "sparse", "stored zeros", "lists", "masked"],
 )
 def test_each_cell_but_zero_and_nan_is_a_judgement(make):
     found = rf.from_scores(make(GRADES), truth=True, users=USERS, items=ITEMS, item="book")

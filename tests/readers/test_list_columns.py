@@ -70,12 +70,11 @@ def test_structs_beside_lists_are_kept_and_a_truth_keeps_its_columns_too():
     assert rf.from_truth(nested).rows() == [(1, "a", 1.0, {"week": 3}), (1, "b", 2.0, {"week": 3})]
 
 
-@pytest.mark.parametrize("kind", [pl.DataFrame, pl.DataFrame.to_pandas], ids=["polars", "pandas"])
-def test_two_lists_of_a_user_that_nothing_tells_apart_warn(kind):
-    nested = kind(TWO_MODELS.drop("model", "week"))
+def test_ranks_that_the_lists_do_not_give_are_refused():
+    nested = pl.DataFrame({"user": [1], "item": [["a", "b"]], "rank": [3]})
 
-    with pytest.warns(rf.RecframeWarning, match="has the user 'ann' in several rows that no other"):
-        rf.from_lists(nested)
+    with pytest.raises(rf.ColumnError, match="the place in a list is the rank, so column 'rank'"):
+        rf.from_lists(nested.lazy())
 
 
 def test_lists_in_text_say_how_they_are_cut():
@@ -84,7 +83,7 @@ def test_lists_in_text_say_how_they_are_cut():
     with pytest.raises(rf.ColumnError, match="column 'items' is String; lists are") as caught:
         rf.from_lists(texts)
 
-    assert str(caught.value).endswith(r"in Polars by pl.col('items').str.extract_all(r'\S+')")
+    assert str(caught.value).endswith(r"in Polars by pl.col(...).str.extract_all(r'\S+')")
     cut = texts.with_columns(pl.col("items").str.extract_all(r"\S+"))
     assert rf.from_lists(cut).rows() == [(1, "a", 1), (1, "b", 2)]
     frame = texts.to_pandas()

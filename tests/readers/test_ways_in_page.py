@@ -40,6 +40,9 @@ class Tensor:
     def cpu(self):
         return self
 
+    def __iter__(self):
+        return iter(self.values)
+
     def tolist(self):
         return self.values.tolist()
 

@@ -205,7 +205,6 @@ CASES = {
     "all null": ([1, 0] * 30, [None] * 60, {},
         "nobody has a value; 60 users are in no segment, as their 'country' is null"),
     "one user a segment": ([1, 0] * 3, [*"abcdef"], {}, "fewer than two segments of at least 30 users, so no gap"),
-    "nobody": ([], [], {}, "nobody has a value"),
 }  # fmt: skip
 
 

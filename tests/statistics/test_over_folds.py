@@ -29,24 +29,16 @@ def each_of(frames: Any, metrics: list[str], **options: Any) -> pl.DataFrame:
     return pl.concat(found)
 
 
-@pytest.mark.parametrize("cluster", [None, "house"])
-def test_the_interval_is_that_of_users_as_clusters(cluster: str | None) -> None:
+def test_the_interval_is_that_of_users_as_clusters() -> None:
     frames = folded(1, 40)
-    # users of two houses have none in one
-    house = pl.when(pl.col("user") % 7 > 1).then(pl.col("user") // 3).alias("house")
-    frames["users"] = frames["users"].with_columns(house=house)
-    rec = over_folds(frames)
 
-    found = rec.summarize(*NAMES, cluster=cluster)
+    found = over_folds(frames).summarize(*NAMES)
 
     each = each_of(frames, NAMES)
-    each = each.with_columns(house if cluster else pl.col("user").alias("house"))
-    alone = pl.concat_str(pl.lit("user "), "user")
-    unit = pl.when(pl.col("house").is_null()).then(alone).otherwise(pl.col("house").cast(pl.String))
     for row in found.rows(named=True):
         rows = each.filter(pl.col(row["metric"]).is_not_null(), model=row["model"])
         values = rows[row["metric"]].to_list()
-        error, freedom = clustered_error(values, rows.select(unit).to_series().to_list())
+        error, freedom = clustered_error(values, rows["user"].to_list())
         scale = (1.0, None) if row["metric"] == "first_rank" else (0.0, 1.0)
         ends = interval(fmean(values), error, len(values), freedom, scale)
         assert row["value"] == pytest.approx(fmean(values))
@@ -55,15 +47,9 @@ def test_the_interval_is_that_of_users_as_clusters(cluster: str | None) -> None:
         assert row["n_users"] == rows["user"].n_unique()
 
 
-def test_a_user_whose_cluster_changes_with_the_fold_is_one_user() -> None:
-    rec = over_folds(folded(1, 40))
-
-    summary = rec.summarize("recall", cluster="land")
-    compared = rec.compare("recall", baseline="a", cluster="land", min_users=2)
-
-    plain = rec.summarize("recall")
-    assert summary["n_users"].to_list() == plain["n_users"].to_list()
-    assert compared["n_users"].item() == rec.compare("recall", baseline="a")["n_users"].item()
+def test_users_over_folds_are_no_parts_of_other_clusters() -> None:
+    with pytest.raises(rf.RecframeError, match="cluster='land': over folds each user is a cluster"):
+        over_folds(folded(1, 9)).summarize("recall", cluster="land")
 
 
 def test_one_row_by_fold_is_what_the_filtered_frames_give() -> None:

@@ -131,7 +131,7 @@ def test_nothing_is_no_requirement():
 
 # states
 
-SUMS = PARTS | dict.fromkeys(OF_UNITS, pl.Float64)
+SUMS = dict.fromkeys((*PARTS, *OF_UNITS), pl.Float64)
 ROW = {PLACE: pl.Int64} | SUMS | OTHERS | {GONE: pl.String}
 
 

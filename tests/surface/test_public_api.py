@@ -21,5 +21,5 @@ def test_the_list_holds_names_arguments_and_options():
     assert "rec.evaluate(*metrics, k=None, by=None, support=False, tidy=False)" in lines
     assert "rec.plot.hits_by_rank(*, k=20, level=0.95, cluster=None)" in lines
     assert "err(max_grade=4)" in lines
-    assert "recframe metrics [NAME] --format -o/--output" in lines
+    assert "recframe metrics --format -o/--output" in lines
     assert "recframe[pandas]" in lines

@@ -222,7 +222,7 @@ def ways_in_keep_the_kind_of_frame(df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.D
     assert_type(rf.from_lists({"ann": ["dune"]}), pl.DataFrame)
     assert_type(rf.from_truth({"ann": {"dune": 2}}), pl.DataFrame)
     assert_type(rf.from_scores([[0.5]]), pl.DataFrame)
-    assert_type(rf.scan_trec_run("svd.run"), pl.LazyFrame)
+    assert_type(rf.read_trec_run("svd.run"), pl.DataFrame)
 
 
 def what_is_tracked_is_eager(df: pl.DataFrame, lf: pl.LazyFrame) -> None:

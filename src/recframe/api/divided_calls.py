@@ -42,6 +42,10 @@ GATE = "_states"
 """Method that makes the result of `require`, which is checked on the driver."""
 OF_ROWS = ("judge",)
 """Methods whose results have rows of users."""
+OF_ALL_LISTS = (
+    "the interval of a number of all lists needs all lists at once, but buckets hold only some users; evaluate() has its "
+    "values, without intervals"
+)
 OF_OTHERS = {Level.IN_ALL, Level.EVERYWHERE, Level.ALONG_ALL}
 """Levels at which a user's value is made of all users' lists."""
 
@@ -380,7 +384,8 @@ def on_engine(rec: Any, method: str, arguments: tuple[Any, ...], options: Mappin
         if not step.places:
             schema = chosen(plan.result, plan.shown.columns).collect_schema()
             return [engine.rows(frame, routed, task.rows, schema)]
-        _check_users(step)
+        if any(one.has_users for one in step.sums):
+            raise NeedsAllUsersError(OF_ALL_LISTS)
         if step.are_keys:  # which may stand behind the largest cut-off
             routed = {name: replace(one, most=None) for name, one in routed.items()}
         how = [one.how for one in step.sums]
@@ -390,16 +395,6 @@ def on_engine(rec: Any, method: str, arguments: tuple[Any, ...], options: Mappin
     plan.fill(question.in_full(schemas))
     found = plan.run(sums)
     return found if keeps else engine.give(frame, chosen(found, plan.shown.columns))
-
-
-def _check_users(step: Step) -> None:
-    """Reject sums that are rows of users, which buckets do not add up."""
-    if any(one.has_users for one in step.sums):
-        msg = (
-            "the interval of a number of all lists needs all lists at once, but buckets hold only some users; evaluate() has "
-            "its values, without intervals"
-        )
-        raise NeedsAllUsersError(msg)
 
 
 def as_plan(side: Side) -> pl.LazyFrame:

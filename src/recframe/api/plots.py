@@ -27,8 +27,9 @@ class Plot(PlotsOfResults):
     few hundred numbers that it shows, whatever the number of rows; `chart.to_dict()` has them. Of a LazyFrame the plan is
     collected, by the streaming engine, since a chart needs its numbers.
 
-    Models are in the order of their values, the best first; segments by their users, most first. Up to eight models have
-    each a colour, the same in all charts. Of more, the best two have one and all others are grey;
+    Models are in the order of their values, the best first; segments by their users, most first, and those of fewer than ten
+    users without an interval. Up to eight models have a colour and a shape each, the same in all charts. Of more, the best
+    two have a colour and all others are grey;
     `rec.plot(highlight=["svd", "knn"])` chooses who stands out. The titles of models, segments, differences, tradeoffs and
     histories say the finding, by value or by a verdict. Each mark has a sentence with its numbers, and those of the first and
     the last marks of each model are the chart's `description`, for those who do not see it.

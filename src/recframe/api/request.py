@@ -208,17 +208,6 @@ class Question(Request):
         """Return the pairs of models, or say why there are none."""
         self.check_models()
         check_pairs(self.metrics)
-        self.check_trainings()
-        return self.pairing(baseline)
-
-    def pairing(self, baseline: object, given: str = "") -> Pairing:
-        """Return the pairs of models with a baseline, or each with each."""
-        name = None if baseline is None else text_of(baseline)
-        column = self.inputs.context.names[MODEL]
-        return Pairing(name, self.inputs.schema[MODEL], column, given)
-
-    def check_trainings(self) -> None:
-        """Say that trainings of two models are no pairs."""
         if TRAINING in self.by:
             given = Given("by", self.by[TRAINING])
             msg = (
@@ -226,6 +215,13 @@ class Question(Request):
                 "users and trainings; summarize(by=...) shows each training"
             )
             raise RecframeError(msg)
+        return self.pairing(baseline)
+
+    def pairing(self, baseline: object, given: str = "") -> Pairing:
+        """Return the pairs of models with a baseline, or each with each."""
+        name = None if baseline is None else text_of(baseline)
+        column = self.inputs.context.names[MODEL]
+        return Pairing(name, self.inputs.schema[MODEL], column, given)
 
     @cached_property
     def notes(self) -> pl.LazyFrame | None:
@@ -326,19 +322,22 @@ def question(
         msg = f"{user}: one user has no interval; evaluate(by='user') has the values"
         raise RecframeError(msg)
     if inputs.folds is not None:
-        inputs, unit = _over_folds(inputs), unit or "user"
+        inputs, unit = _over_folds(inputs, cluster), "user"
     kind = rec._answering(inputs.sides["recommendations"].kind)  # noqa: SLF001  the methods of this room are those of a Rec
     return Question.of(kind, inputs, asked, unit)
 
 
-def _over_folds(inputs: Frames) -> Frames:
+def _over_folds(inputs: Frames, cluster: object) -> Frames:
     """Return the inputs with users as units, who stand in several folds."""
+    if cluster is not None:
+        msg = f"{Given('cluster', cluster)}: over folds each user is a cluster; leave it out"
+        raise RecframeError(msg)
     if TRAINING in inputs.inside("id"):
         each = Given("by", inputs.context.names[TRAINING])
         msg = f"{each}: each training has no interval over folds; leave it out, or write evaluate()"
         raise CallError(msg)
     user = Segment("user", inputs.context.names["user"], "id")
-    return replace(inputs, segments=(*inputs.segments, user), units=(*inputs.units, "user"))
+    return replace(inputs, segments=(*inputs.segments, user), units=("user",))
 
 
 def _read(

@@ -157,9 +157,7 @@ class PlotsOfResults:
     ) -> alt.LayerChart:
         """Draw a metric in each segment, the largest first: dots with intervals, and in brackets the number of users.
 
-        The numbers are those of `summarize(metric, by=by)`.
-
-        Segments are in the order of their users, most first.
+        The numbers are those of `summarize(metric, by=by)`; the interval of fewer than ten users is not drawn.
 
             by: the columns, or none where `group_by` has bound them. most: so many segments are shown, the largest.
 

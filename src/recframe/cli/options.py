@@ -235,7 +235,8 @@ def _option(
     more: dict[str, Any] = {"required": name != "metrics"} if is_needed else {"default": default}
     return click.Option(
         [*FLAGS.get(name, [f"--{name.replace('_', '-')}"]), name],
-        type=reads,
+        # NOTE: of a flag with a type click 8.2.0 has no value
+        type=None if reads is bool else reads,
         is_flag=reads is bool,
         multiple=isinstance(reads, Value),
         callback=_gathered,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import polars as pl
 
@@ -29,10 +29,10 @@ def _markdown(frame: pl.DataFrame, file: BinaryIO) -> None:
     )
 
 
-FORMATS: dict[str, Callable[[pl.DataFrame, BinaryIO], object]] = {
+FORMATS: dict[str, Callable[[pl.DataFrame, Any], object]] = {
     "csv": pl.DataFrame.write_csv,
     "tsv": partial(pl.DataFrame.write_csv, separator="\t"),
-    "json": lambda frame, file: frame.write_json(file),
+    "json": lambda frame, file: file.write(frame.write_json().encode()),
     "ndjson": pl.DataFrame.write_ndjson,
     "md": _markdown,
     "parquet": pl.DataFrame.write_parquet,

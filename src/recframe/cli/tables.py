@@ -49,8 +49,8 @@ BEHIND_KEYS = {
 """Columns that are behind the keys, as numbers are; a null key is a group of its own."""
 IN_ROWS = {"verdict", "state", "severity", "value", "difference", "gap", "users_needed", NOTE}
 """Columns that stay in the rows where all values are the same."""
-GO_LAST = ("relative", "p_adjusted")
-"""Columns that stay longest in a table that is too wide, from which the last columns go first."""
+GO_FIRST = ("p_value", "std", "baseline_value")
+"""Columns that go first where a table is too wide, before the last columns."""
 STYLES = {
     **dict.fromkeys(("better", "holds", "not worse"), "green"),
     **dict.fromkeys(("worse", "fails", "missing", "error", "not better"), "red"),
@@ -162,11 +162,11 @@ def _numbered(cells: list[str]) -> list[str]:
 
 def _left_out(columns: Columns, width: int, space: int) -> Iterator[str]:
     """Remove columns of a table that is too wide, the last ones first, and say which."""
-    names = [name for name in columns if name != NOTE]
-    order = sorted(names, key=lambda name: name not in GO_LAST)
+    names = [name for name in columns if name not in (*GO_FIRST, NOTE)]
+    order = [name for name in GO_FIRST if name in columns] + names[::-1]
     gone = []
     while _least(columns, space) > width and order:
-        gone.append(order.pop())
+        gone.append(order.pop(0))
         del columns[gone[-1]]
     if gone:
         yield f"without {', '.join(gone)}, for want of room: -o FILE has all columns"

@@ -23,7 +23,12 @@ from recframe.evaluation.evaluation import (
 )
 from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import Convention, is_of_segment, keys_of
-from recframe.evaluation.user_values import n_users_of_segments, names_of, values_of_users
+from recframe.evaluation.user_values import (
+    UserValues,
+    n_users_of_segments,
+    names_of,
+    values_of_users,
+)
 from recframe.frames.inputs import Frames
 from recframe.frames.rows.joins import distinct_names
 from recframe.metrics.language.definition import Metric
@@ -38,24 +43,41 @@ class Contributions:
     metrics: list[Metric[...]]
     """Metrics, with columns `value 0`, `value 1`, ..."""
     rows: pl.LazyFrame
-    """The keys, the user and the values of each user of a segment."""
+    """The keys of lists, the user and the values; each once."""
     judged: Judged
     keys: list[str]
     """Keys of the segments, including the model."""
+    values: UserValues | None = None
+    """The users' values of which `rows` are those present; None where each user who counts has a row."""
     has_all_users: bool = False
-    """Whether all users of the universe have a row."""
+    """Whether all users of the universe count."""
     steep: bool = False
     """Whether gains may overflow at high grades."""
+    of_user: Sequence[str] | None = None
+    """Keys of a user beside the model, where rows have segments of users already."""
 
     @cached_property
     def names(self) -> list[str]:
         """The names of the values."""
         return names_of(self.metrics)
 
+    @property
+    def pairing(self) -> list[str]:
+        """The keys on which two models' rows of one user are paired."""
+        keys = self.judged.list_keys if self.of_user is None else self.of_user
+        return [key for key in keys if key != "model"]
+
+    def described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows with the segments that are properties of their users."""
+        if self.of_user is not None:
+            return rows
+        return self.judged.inputs.attach(self.judged.named(rows), "users")
+
     def checked(self, sums: pl.LazyFrame, number: str) -> pl.LazyFrame:
-        """Return sums after checks of what only the data shows; `number` names a column of whole numbers that they have."""
-        names = sums.collect_schema().names()
-        return after_checks(sums, self.judged, number, pl.Int64, steep=self.steep).select(names)
+        """Return sums after checks of what only the data shows; `number` names a column of numbers that they have."""
+        schema = sums.collect_schema()
+        found = after_checks(sums, self.judged, number, schema[number], steep=self.steep)
+        return found.select(schema.names())
 
     def n_users(self) -> pl.LazyFrame:
         """Return the number of users of each segment and model."""
@@ -93,9 +115,11 @@ def contributions(
 def _averaged(one: Contributions, inputs: Frames) -> Contributions:
     """Return the means of what users contribute to the trainings of each model."""
     keys = [key for key in one.keys if key != "model" or inputs.model]
-    each = trainings.told_apart(one.rows, inputs)
-    rows = trainings.means_of_users(each, distinct_names(*keys, "user"), one.names)
-    return replace(one, rows=rows, judged=trainings.of_models(one.judged, inputs), keys=keys)
+    rows = one.described(one.rows) if one.values is None else one.values.of_everyone()
+    of_user = distinct_names(*keys, "user")
+    rows = trainings.means_of_users(trainings.told_apart(rows, inputs), of_user, one.names)
+    judged = trainings.of_models(one.judged, inputs)
+    return replace(one, rows=rows, judged=judged, keys=keys, values=None, of_user=of_user)
 
 
 def _of_users(
@@ -104,9 +128,9 @@ def _of_users(
     keys = [*keys_of(inputs, metrics)]
     values = values_of_users(judge(inputs, models), metrics, keys, run.ask)
     # who is left out in one model may count in another, where the relevant rows are the lists' own
-    has_all_users = inputs.context.no_relevant != "skip"
-    rows, judged = values.of_everyone(), values.judged
-    return Contributions(metrics, rows, judged, keys, has_all_users, values.steep)
+    counts = inputs.context.no_relevant != "skip"
+    made = values if counts else None
+    return Contributions(metrics, values.present, values.judged, keys, made, counts, values.steep)
 
 
 def _of_lists(inputs: Frames, conventions: Sequence[Convention], run: Run) -> Contributions:
@@ -114,4 +138,4 @@ def _of_lists(inputs: Frames, conventions: Sequence[Convention], run: Run) -> Co
     keys = [*keys_of(inputs, metrics)]
     inputs = inputs.under(of_the_plan(conventions[0].context, inputs))
     judged, rows = metrics_of_lists.values_of_each(inputs, metrics, run)
-    return Contributions(metrics, inputs.attach(judged.named(rows), "users"), judged, keys)
+    return Contributions(metrics, rows, judged, keys)

@@ -1,4 +1,4 @@
-"""Users' values of every metric, and the rows that they are made of."""
+"""Users' values of every metric, and their rows."""
 
 from __future__ import annotations
 
@@ -74,6 +74,7 @@ WITH_LIST: Metric[...] = Metric(
     )
 )
 """Internal metric: 1 for users with a list, null for others."""
+OF_HITS_OR_RELEVANT = {*HITS, *EXPECTED, *RELEVANT, "steepness"}
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,8 @@ class UserValues:
     """One row: the values of an empty list."""
     steep: bool
     """Whether gains may overflow at high grades."""
+    aligned: bool
+    """Whether rows are of the same users in all models."""
 
     def each(self) -> pl.LazyFrame:
         """Return every user of each segment, once, after checks: the keys, the user, and the values."""
@@ -110,7 +113,7 @@ class UserValues:
         how: Literal["inner", "left"] = "inner" if skips else "left"
         users = users_in_segments(judged).join(present, on=on, how=how, nulls_equal=True)
         if names and not skips:
-            users = users.join(self._empty, how="cross").with_columns(
+            users = users.join(self.of_empty_list, how="cross").with_columns(
                 pl.when("present").then(name).otherwise(f"empty {name}").alias(name)
                 for name in names
             )
@@ -133,14 +136,14 @@ class UserValues:
         if keys:
             segments = segments.join(sums, on=keys, how="left", nulls_equal=True)
             # a frame without columns has no row
-            segments = segments.join(self._empty, how="cross") if self.names else segments
+            segments = segments.join(self.of_empty_list, how="cross") if self.names else segments
         else:
-            segments = beside_one_another([segments, sums, self._empty])
+            segments = beside_one_another([segments, sums, self.of_empty_list])
         columns = [*keys, "n_users", "n_present", *exact.parts, *others]
         return self._checked(segments).select(columns)
 
     @property
-    def _empty(self) -> pl.LazyFrame:
+    def of_empty_list(self) -> pl.LazyFrame:
         """One row: the values of an empty list, as `empty value 0`, ..."""
         names = map("empty {}".format, self.names)
         return self.empty.rename(dict(zip(self.names, names, strict=True)))
@@ -203,7 +206,8 @@ def values_of_users(
     rows = rows_of_branches(judged, words, deepest, ask)
     lists = rows.group_by(judged.list_keys).agg(*values.values(), counted=counted)
     _check_shapes(lists, values, metrics)
-    roots: set[str] = set()
+    has_one_truth = judged.truth is not None and context.relevant_from == "truth"
+    read, roots = words.read if has_one_truth else set[str](), set[str]()
     for value in values.values():
         roots.update(value.meta.root_names())
     return UserValues(
@@ -214,6 +218,7 @@ def values_of_users(
         present=lists.filter(pl.col("counted")),
         empty=_no_rows(frozenset(roots)).select(values.values()),
         steep="steepness" in words.asked,
+        aligned=bool(read & RELEVANT) and read <= OF_HITS_OR_RELEVANT,
     )
 
 

@@ -238,8 +238,8 @@ READERS = {
     ".jsonl": "pl.scan_ndjson({})",
     ".ndjson": "pl.scan_ndjson({})",
     ".json": "pl.read_json({})",
-    ".qrels": "rf.scan_trec_qrels({})",
-    ".run": "rf.scan_trec_run({})",
+    ".qrels": "rf.read_trec_qrels({})",
+    ".run": "rf.read_trec_run({})",
 }
 """The calls that read files, by the files' suffixes."""
 OF_COLUMNS = ", with columns of users, items and ranks or scores: pl.DataFrame({...})"

@@ -10,8 +10,7 @@ import polars as pl
 from polars import selectors
 
 from recframe.errors import ColumnError, DataError, RecframeError, kind_of
-from recframe.frames.kinds.kind import Result, is_frame
-from recframe.frames.rows.joins import by_item
+from recframe.frames.kinds.kind import is_frame
 
 NO_SCORE = -3e38
 """Upper bound of masked scores.
@@ -30,7 +29,7 @@ def has_a_score(name: str) -> pl.Expr:
 
 
 def ids_of(values: Any, name: str, size: int | None = None) -> pl.Series:
-    """Return the ids that an argument gives, each once, as many as `size`; the numbers from 0 where it gives none."""
+    """Return the ids that an argument gives, each once and as many as `size`, or the numbers from 0, in their own dtypes."""
     if values is None:
         return pl.int_range(size or 0, dtype=pl.Int64, eager=True)
     if isinstance(values, Mapping | AbstractSet | str) or is_frame(values):
@@ -42,9 +41,10 @@ def ids_of(values: Any, name: str, size: int | None = None) -> pl.Series:
         raise RecframeError(msg)
     wrong = ids.filter(ids.is_null() | ids.is_duplicated())
     if len(wrong):
-        what = "no id at a place" if wrong[0] is None else f"the id {wrong[0]!r} twice"
-        raise DataError(f"{name}= has {what}; give each place its own id")
-    return ids
+        raise DataError(
+            f"{name}= has a place without an id, or an id twice: {wrong[0]!r}; give each place its own id"
+        )
+    return ids.to_frame(name).with_columns(in_own_dtypes(name)).to_series()
 
 
 def column_of(values: Any, title: str) -> pl.Series:
@@ -55,8 +55,7 @@ def column_of(values: Any, title: str) -> pl.Series:
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
         ids = pl.Series(dtype=pl.Object)
     if ids.dtype.is_nested() or ids.dtype == pl.Object:
-        kinds = ", ".join(sorted({type(value).__name__ for value in values}))
-        msg = f"ids of several kinds, or no plain values, in {title}: {kinds}; give ids of one kind: [str(one) for one in ids]"
+        msg = f"ids of several kinds, or no plain values, in {title}; give ids of one kind: [str(one) for one in ids]"
         raise ColumnError(msg)
     return ids
 
@@ -75,10 +74,3 @@ def in_own_dtypes(*ids: str) -> list[pl.Expr]:
     """
     named = selectors.by_name(*ids)
     return [(named & WHOLE).cast(pl.Int64), (named & CATEGORIES).cast(pl.String)]
-
-
-def by_score(rows: Result, key: str, score: str) -> Result:
-    """Return the rows of each list by score: the highest first, equal ones by item, NaN and null last."""
-    number = pl.col(score).cast(pl.Float64).fill_nan(None)
-    order = [pl.col(key), number, *by_item(rows.collect_schema())]
-    return rows.sort(order, descending=[False, True, False], nulls_last=True)

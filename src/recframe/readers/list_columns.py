@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
-from recframe.errors import ColumnError, dtype_shown, fails_if, warn
-from recframe.frames.hints import NAMED
-from recframe.frames.kinds.kind import at_hand
+from recframe.errors import ColumnError, dtype_shown
 from recframe.frames.options import Context
 from recframe.frames.roles import Side
 from recframe.frames.rows.joins import AS_EVER
@@ -16,7 +15,7 @@ from recframe.readers.ids import has_a_score, in_own_dtypes
 
 PLACE = "place in the list"
 HINT = (
-    f"Name the column: user={NAMED}, item={NAMED}; of items in several columns give frame[[...]].to_numpy() and "
+    "Name the column: user='...', item='...'; of items in several columns give frame[[...]].to_numpy() and "
     "users=frame['user']"
 )
 
@@ -27,37 +26,39 @@ def exploded(frame: Any, context: Context, number: str) -> Any:
     `number` is the role of the items' numbers: "score" where a list is a ranking, "relevance" where it is a truth.
     """
     side = Side("the frame of lists", frame, context)
-    named = _named(side, number)
-    user, item, *numbers = named.values()
+    kind, named = side.kind, _named(side, number)
+    user, *lists = named.values()
+    item = lists[0]
     kept = [name for name in side.columns if name not in named.values()]
+    rows = kind.take({name: name for name in side.columns}, ids=[user]).lazy()
     if number == "score":
-        _check_order(side.kind.source(item), item, kept)
-    sources = {name: side.kind.source(name) for name in [user, *kept]}
-    taken = side.kind.take({name: name for name in side.columns}, ids=[user])
-    if number == "score":
-        _warn_of_two_lists(at_hand(taken), user, kept)
-    rows = taken.lazy()
+        named = {"user": user, "item": item, "rank": PLACE, **named}
+        _check_ranking(kind.source(item), item, kept)
     schema = rows.collect_schema()
-    rows = rows.with_columns(_lists(name, schema[name]) for name in (item, *numbers))
-    for name in numbers:
-        inner = getattr(schema[name], "inner", None)
-        if inner == pl.String:
-            msg = f"the lists of column {name!r} hold text; give numbers"
-            raise ColumnError(msg)
-    size = _size(item)
-    for name in numbers:
-        words = f"a list of {item!r} has more or fewer items than the list of {name!r} numbers"
-        size += fails_if(_size(name) != _size(item), f"{words}; give a number for each item")
-    rows = rows.filter(size > 0).with_columns(pl.int_ranges(1, _size(item) + 1).alias(PLACE))
-    rows = rows.explode(item, *numbers, PLACE, **AS_EVER)
-    for name in numbers:
-        rows = rows.with_columns(pl.col(name).cast(pl.Float64)).filter(has_a_score(name))
+    rows = rows.with_columns(_lists(name, schema[name], is_id=name == item) for name in lists)
+    size = pl.col(item).list.len()
+    places = pl.int_ranges(1, size.cast(pl.Int64) + 1).alias(PLACE)
+    # numbers without items stay, so that they are no fewer in silence
+    rows = rows.filter(pl.any_horizontal(pl.col(lists).list.len() > 0)).with_columns(places)
+    rows = rows.explode(*lists, PLACE, **AS_EVER)
+    sources = {name: kind.source(name) for name in (user, *kept)}
     # NOTE: a source gives users back in the dtype they had, whatever it is inside the plan
     ids = [item] if sources[user] is not None else [user, item]
-    rows = rows.with_columns(in_own_dtypes(*ids))
-    rows = rows.select(user, item, *[PLACE] * (number == "score"), *numbers, *kept)
-    names = {name: context.names[role] for role, name in named.items()} | {PLACE: "rank"}
-    return side.kind.give(rows.rename(names, strict=False), sources)
+    return kind.give(in_long_form(rows, named, ids, context, kept), sources)
+
+
+def in_long_form(
+    rows: pl.LazyFrame,
+    named: Mapping[str, str],
+    ids: Sequence[str],
+    context: Context,
+    kept: Sequence[str] = (),
+) -> pl.LazyFrame:
+    """Return rows of an item each under the names of the call, but those whose number is a mask."""
+    for name in (named[role] for role in ("score", "relevance") if role in named):
+        rows = rows.with_columns(pl.col(name).cast(pl.Float64)).filter(has_a_score(name))
+    rows = rows.with_columns(in_own_dtypes(*ids)).select(*named.values(), *kept)
+    return rows.rename({name: context.names[role] for role, name in named.items()})
 
 
 def _named(side: Side, number: str) -> dict[str, str]:
@@ -73,41 +74,25 @@ def _named(side: Side, number: str) -> dict[str, str]:
     return named
 
 
-def _check_order(items: Any, name: str, kept: list[str]) -> None:
+def _check_ranking(items: Any, name: str, kept: Sequence[str]) -> None:
     """Reject sets, which have no order, and a second column of ranks."""
+    msg = ""
     if str(getattr(items, "dtype", "")) == "object" and set in map(type, items):
         msg = f"column {name!r} holds sets, which have no order; give lists, the best item first"
-        raise ColumnError(msg)
-    if "rank" in kept:
+    elif "rank" in kept:
         msg = "the place in a list is the rank, so column 'rank' cannot stand; drop it first"
+    if msg:
         raise ColumnError(msg)
 
 
-def _warn_of_two_lists(rows: pl.DataFrame | None, user: str, kept: list[str]) -> None:
-    """Warn where a user has two lists that no other column distinguishes, so that their items share ranks."""
-    if rows is None:  # nothing of a LazyFrame is collected
-        return
-    keys = [user, *(name for name in kept if not rows.schema[name].is_nested())]
-    users = rows.filter(rows.select(keys).is_duplicated())[user].drop_nulls()
-    if len(users):
-        warn(
-            f"the column {user!r} has the user {users[0]!r} in several rows that no other column distinguishes, so items of "
-            "several lists share a rank; keep one list of each user, or add the column of their models: rec(model='model')"
-        )
-
-
-def _lists(name: str, dtype: pl.DataType) -> pl.Expr:
+def _lists(name: str, dtype: pl.DataType, *, is_id: bool) -> pl.Expr:
     """Return a column as lists, or say what it is instead."""
     inner = getattr(dtype, "inner", None)
-    if inner is None or inner.is_nested():
+    if inner is None or inner.is_nested() or (inner == pl.String and not is_id):
         msg = (
             f"column {name!r} is {dtype_shown(dtype)}; lists are those of ids or numbers. A frame with an item in each row is "
-            f"in long form; structs become columns by frame.explode({name!r}).unnest({name!r}); text is cut first, in pandas "
-            f"by frame[{name!r}].str.split(), in Polars by pl.col({name!r}).str.extract_all(r'\\S+')"
+            "in long form; structs become columns by frame.explode(...).unnest(...); text is cut first, in pandas by "
+            "frame[...].str.split(), in Polars by pl.col(...).str.extract_all(r'\\S+')"
         )
         raise ColumnError(msg)
     return pl.col(name).cast(pl.List(inner))
-
-
-def _size(name: str) -> pl.Expr:
-    return pl.col(name).list.len().fill_null(0).cast(pl.Int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import polars as pl
 
 from recframe.errors import DataError, RecframeError, kind_of, warn
-from recframe.frames.kinds.kind import check_threads, in_memory, is_frame
+from recframe.frames.kinds.kind import check_threads, in_memory, is_frame, run_by_size
 from recframe.frames.options import Context
-from recframe.readers.ids import by_score, column_of, ids_of, in_python
-from recframe.readers.list_columns import exploded
+from recframe.readers.ids import column_of, ids_of, in_python
+from recframe.readers.list_columns import PLACE, exploded, in_long_form
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,8 +72,8 @@ def from_lists(  # noqa: PLR0913  what nested lists do not say of themselves
     is a row without an item, which is ignored but keeps its place.
 
     Raises a RecframeError for sets, which have no order, for ids of several kinds, for a frame with a column of ranks, and if a
-    user has more or fewer scores than items; on a LazyFrame the last when it is collected. Warns if a user of a frame has
-    several lists that no other column distinguishes.
+    user has more or fewer scores than items, which for a frame Polars says. Two lists of a user that no other column
+    distinguishes share their ranks, which `audit()` finds.
 
     >>> import recframe as rf
     >>> rf.from_lists({"ann": ["emma", "dune"], "bob": ["dune"]})
@@ -154,55 +154,67 @@ def _long(nested: Any, numbers: Any, users: Any, items: Any, context: Context, n
     nested = in_memory(nested)
     if not is_frame(nested):
         rows = _rows(nested, numbers, users, items, is_ranking=number == "score")
-        names = {role: context.names[name] for role, name in (("item", "item"), ("number", number))}
-        user = pl.col("user").first().alias(context.names["user"])
-        lists = [pl.col(role).alias(name) for role, name in names.items() if role in rows.columns]
-        nested = rows.group_by(LIST, maintain_order=True).agg(user, *lists).drop(LIST)
-    elif any(value is not None for value in (numbers, users, items)):
+        named = {"user": "user", "item": "item", "rank": PLACE, number: "number"}
+        named = {role: name for role, name in named.items() if name in rows.columns}
+        plan = in_long_form(rows.lazy(), named, ["user", "item"], context)
+        return run_by_size(plan, len(rows))
+    if any(value is not None for value in (numbers, users, items)):
         msg = "a frame has its numbers, users and items as columns: give their names"
         raise RecframeError(msg)
     return exploded(nested, context, number)
 
 
 def _rows(lists: Any, numbers: Any, users: Any, items: Any, *, is_ranking: bool) -> pl.DataFrame:
-    """Return a row for each item of nested lists: `LIST`, user, item and, where there are some, number."""
-    is_mapping = isinstance(lists, Mapping)
-    if is_mapping and users is None:
+    """Return a row for each item of nested lists: user, item, its place and, where there are some, number."""
+    is_mapping = isinstance(lists, Mapping) and users is None
+    if is_mapping:
         users, lists = [*lists], [*lists.values()]
         numbers = [numbers[user] for user in users] if isinstance(numbers, Mapping) else numbers
-    is_matrix = len(getattr(lists, "shape", ())) == 2 and not hasattr(lists, "tocsr")  # noqa: PLR2004  users and places
-    if not is_matrix and not isinstance(lists, list | tuple):
-        shown = f"{kind_of(lists)} {getattr(lists, 'shape', '')}".strip()
-        msg = "give a frame with list columns, a mapping of users to their items, or rows of items with users=; "
-        raise RecframeError(f"{msg}found {shown}{MATRIX}")
+    if hasattr(lists, "tocsr") or not hasattr(lists, "__iter__"):
+        msg = "give a frame with list columns, a mapping of users to their items, or rows of items with users=; found "
+        raise RecframeError(msg + kind_of(lists) + MATRIX)
     given = in_python(lists)
     ids = ids_of(users, "users", len(given))
-    of_users = [
-        _list(row, user, is_ranking=is_ranking) for user, row in zip(ids, given, strict=True)
-    ]
-    values = [*chain.from_iterable(of_users)]
+    held = [_list(row, user, is_ranking=is_ranking) for user, row in zip(ids, given, strict=True)]
+    values = [*chain.from_iterable(held)]
     if numbers is not None:
         beside = [*map(in_python, in_python(numbers))]
-        if [*map(len, beside)] != [*map(len, of_users)]:
+        if [*map(len, beside)] != [*map(len, held)]:
             msg = "a user has more or fewer numbers than items; give a number for each item"
             raise DataError(msg)
         values = [*zip(values, chain.from_iterable(beside), strict=True)]
-    places = [place for place, row in enumerate(of_users) for _ in row]
+    places = [place for place, row in enumerate(held) for _ in row]
     rows = pl.DataFrame({LIST: places, "user": ids.gather(places), **_columns(values)})
     if items is not None:
-        rows = _with_ids(rows, ids_of(items, "items"))
-    if any(isinstance(row, Mapping) for row in given):
-        return by_score(rows, LIST, "number") if "number" in rows.columns else rows
-    if is_ranking and "number" in rows.columns:
-        _warn_of_rising(rows)
-    elif (
-        not is_ranking
-        and not is_mapping
-        and rows.select(LIST, "item").drop_nulls().is_duplicated().any()
-    ):
+        # those below 0 fill a list up
+        rows = rows.cast({"item": pl.Int64}).filter(pl.col("item") >= 0)
+        known, chosen = ids_of(items, "items"), rows["item"]
+        if len(beyond := chosen.filter(chosen >= len(known))):
+            msg = f"the lists have the place {beyond[0]}, and items= has the ids of {len(known)} places"
+            raise DataError(msg)
+        rows = rows.with_columns(known.gather(chosen).alias("item"))
+    if is_ranking:
+        return _ranked(rows, by_number=any(isinstance(row, Mapping) for row in given))
+    if not is_mapping and rows.select(LIST, "item").drop_nulls().is_duplicated().any():
         msg = f"a row of ids has one twice{MATRIX}; what fills a row up is no id: leave it out"
         raise DataError(msg)
     return rows
+
+
+def _ranked(rows: pl.DataFrame, *, by_number: bool) -> pl.DataFrame:
+    """Return rows with their places in their lists, those of mappings by number: the highest first, equal ones by item."""
+    if "number" in rows.columns:
+        number = pl.col("number").fill_nan(None)
+        if by_number:
+            falls = [False, True, False]
+            rows = rows.sort(LIST, number, "item", descending=falls, nulls_last=True)
+        rising = rows.filter(number > number.shift().over(LIST))["user"]
+        if len(rising):
+            warn(
+                f"the list of the user {rising[0]!r} has a score that is higher than the score before it; a list's order is "
+                "its ranking, whatever the scores: sort the lists, or give {user: {item: score}}"
+            )
+    return rows.with_columns(pl.int_range(1, pl.len() + 1).over(LIST).alias(PLACE))
 
 
 def _list(row: Any, user: Any, *, is_ranking: bool) -> list[Any]:
@@ -216,40 +228,19 @@ def _list(row: Any, user: Any, *, is_ranking: bool) -> list[Any]:
     return in_python(row)
 
 
-def _columns(values: list[Any]) -> dict[str, pl.Series]:
+def _columns(values: Sequence[Any]) -> dict[str, pl.Series]:
     """Return items, or places of items, and of pairs their numbers."""
     numbers = {}
-    if any(isinstance(value, tuple) for value in values):
+    if values and isinstance(values[0], tuple):
         try:
-            items, given = zip(*values, strict=True)
-            floats = [None if number is None else float(number) for number in given]
+            values, given = zip(*values, strict=True)
+            numbers = {"number": pl.Series(given, dtype=pl.Float64)}
         except (TypeError, ValueError) as error:
-            msg = f"an item is paired with a number, a score or a relevance: {error}"
+            reason = str(error).partition("\n")[0]
+            msg = f"an item is paired with a number, a score or a relevance: {reason}"
             raise RecframeError(msg) from None
-        values, numbers["number"] = [*items], pl.Series(floats, dtype=pl.Float64)
-    column = column_of(values, "the lists")
+    column = column_of([*values], "the lists")
     whole = column.cast(pl.Int64, strict=False) if column.dtype.is_float() else column
     if column.dtype == pl.Boolean or (whole != column).any():
         raise RecframeError(f"the lists hold {column[0]}, which is not an item id{MATRIX}")
     return {"item": whole, **numbers}
-
-
-def _with_ids(rows: pl.DataFrame, ids: pl.Series) -> pl.DataFrame:
-    """Return rows with the ids of items that are places; those below 0 fill a list up."""
-    rows = rows.cast({"item": pl.Int64}).filter(pl.col("item") >= 0)
-    beyond = rows.filter(pl.col("item") >= len(ids))["item"]
-    if len(beyond):
-        msg = f"the lists have the place {beyond[0]}, and items= has the ids of {len(ids):,} places"
-        raise DataError(msg)
-    return rows.with_columns(ids.gather(rows["item"]).alias("item"))
-
-
-def _warn_of_rising(rows: pl.DataFrame) -> None:
-    """Warn where the scores of a list rise along it."""
-    score = pl.col("number").fill_nan(None)
-    rising = rows.filter(score > score.shift().over(LIST))["user"]
-    if len(rising):
-        warn(
-            f"the list of the user {rising[0]!r} has a score that is higher than the score before it; a list's order is its "
-            "ranking, whatever the scores: sort the lists, or give {user: {item: score}}"
-        )

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from recframe.errors import RecframeError, kind_of, shown, warn
-from recframe.frames.dtypes import common
-from recframe.frames.hints import own_word
 from recframe.frames.kinds.kind import check_threads, in_memory, is_frame, stream
 from recframe.frames.options import Context, is_side, plain_number
 from recframe.frames.roles import Side
-from recframe.frames.rows.joins import by_item
-from recframe.readers.ids import ids_of, in_own_dtypes
+from recframe.readers.ids import NO_SCORE, ids_of, in_own_dtypes
+
+Numbers: TypeAlias = npt.NDArray[Any]
+BLOCK = 2**22
+"""Cells per block: 16 MB of 32-bit floats."""
+CELLS = {"row": pl.Int64, "column": pl.Int64, "number": pl.Float64}
+number, row = pl.col("number"), pl.col("row")
 
 
 class _Default(int):
@@ -41,8 +46,7 @@ def from_scores(  # noqa: PLR0913  what a matrix does not say of itself
     has a shorter list, and one without candidates has no row. The dtypes are those of `from_lists`.
 
         scores: a matrix of users x items: NumPy, SciPy sparse (only what is stored is a candidate, zeros included), a tensor
-            of torch or of another library that has `__array__`, nested lists, or a pandas frame with the users in
-            its index and the items in its columns.
+            of torch or of another library that has `__array__`, or nested lists. A frame gives its numbers.
         users, items: the ids of its rows and columns, as a list, an array, a series or an index; else their numbers from 0.
         k: the length of the lists; None for all candidates.
         truth: whether the matrix is one of relevances: its cells but 0 and NaN are a truth, user, item and relevance.
@@ -72,7 +76,7 @@ def from_scores(  # noqa: PLR0913  what a matrix does not say of itself
     └──────┴───────┴──────┴───────┘
     """
     check_threads()
-    _check(scores)
+    matrix = _matrix_of(scores, "scores")
     if truth and (k is not FIRST or exclude is not None):
         msg = (
             "k= and exclude= are for lists; a truth has all items: from_scores(matrix, truth=True)"
@@ -81,68 +85,152 @@ def from_scores(  # noqa: PLR0913  what a matrix does not say of itself
     if k is not None and not (isinstance(length := plain_number(k), int) and length > 0):
         msg = f"k is a positive whole number, or None for all candidates; found {shown(k)}"
         raise RecframeError(msg)
-    from recframe.readers import score_cells  # noqa: PLC0415  NumPy is loaded with the matrix that comes in
-
-    matrix = score_cells.matrix_of(scores)
     if not truth and "bool" in str(matrix.dtype):
         msg = "scores are Booleans; a score is a number, and relevances take truth=True"
         raise RecframeError(msg)
-    labels = getattr(scores, "axes", (users, items))  # of a pandas frame
-    rows = ids_of(labels[0] if users is None else users, "users", matrix.shape[0])
-    columns = ids_of(labels[1] if items is None else items, "items", matrix.shape[1])
+    rows = ids_of(users, "users", matrix.shape[0])
+    columns = ids_of(items, "items", matrix.shape[1])
     if truth:
-        cells = score_cells.judged_cells(matrix)
+        cells = _judged(matrix).rename({"number": "relevance"})
     else:
-        excluded = pl.DataFrame(schema={"row": pl.Int64, "column": pl.Int64})
-        in_order = pl.DataFrame({"item": columns}).with_row_index("column")
-        in_order = in_order.sort(by_item(in_order.schema))
-        if exclude is not None:
-            pairs = in_memory(exclude, "exclude=")
-            if not is_side(pairs):
-                ids: Any = {"users": rows, "items": columns, "user": user, "item": item}
-                pairs = from_scores(pairs, truth=True, **ids)
-            side = Side("the frame exclude=", pairs, Context(user=user, item=item))
-            excluded = _places(side, rows, in_order["item"])
-        columns = in_order["item"]
-        cells = score_cells.first_cells(matrix, in_order["column"].to_numpy(), k, excluded)
-    ids_of_cells = [
-        rows.gather(cells["row"]).alias(user),
-        columns.gather(cells["column"]).alias(item),
-    ]
-    found = pl.DataFrame([*ids_of_cells, *cells.drop("row", "column")])
-    return found.with_columns(in_own_dtypes(user, item))
+        excluded = _excluded(exclude, Context(user=user, item=item), rows, columns)
+        cells = _first_cells(matrix, columns.arg_sort(), k, excluded)
+    ids = [rows.gather(cells["row"]).alias(user), columns.gather(cells["column"]).alias(item)]
+    return pl.DataFrame([*ids, *cells.drop("row", "column")])
 
 
-def _check(scores: Any) -> None:
-    """Reject frames in long form and dictionaries."""
-    words = {own_word(str(name)) or name for name in getattr(scores, "columns", ())}
-    is_long = len(words & {"user", "item", "score", "rank"}) > 1
-    if is_frame(scores) and (is_long or not hasattr(scores, "axes")):
+def _matrix_of(given: Any, name: str) -> Any:
+    """Return what can be cut into rows: a sparse matrix without repeated cells, an array or a tensor."""
+    if hasattr(given, "tocsr"):
+        matrix = given.tocsr(copy=True)  # what is summed up is not the user's
+        matrix.sum_duplicates()
+        return matrix
+    if is_frame(given) or isinstance(given, dict):
         msg = (
-            f"scores is {kind_of(scores)}, and no matrix of users x items; a long frame is used as it is, frame.rec(...), and "
-            "a wide one gives its numbers: "
-            "rf.from_scores(frame.drop('user').to_numpy(), users=frame['user'], items=frame.columns[1:])"
+            f"{name} is {kind_of(given)}, and no matrix of users x items; a frame in long form is used as it is, "
+            "frame.rec(...), and a wide one gives its numbers: rf.from_scores(frame[items].to_numpy(), users=..., "
+            "items=items); rf.from_lists takes {user: {item: score}}"
         )
         raise RecframeError(msg)
-    if isinstance(scores, dict):
-        msg = "scores is a dict; rf.from_lists takes users with their items and scores: {user: {item: score}}"
+    matrix = given if hasattr(given, "dtype") else _array_of(given)
+    if len(matrix.shape) != 2:  # noqa: PLR2004  users and items
+        msg = (
+            f"{name} has the shape {matrix.shape}; give a matrix of users x items, of one user "
+            f"scores[None, :]"
+        )
         raise RecframeError(msg)
+    return matrix
 
 
-def _places(pairs: Side, users: pl.Series, items: pl.Series) -> pl.DataFrame:
-    """Return pairs of users and items by their places among these: row, column."""
+def _array_of(block: Any) -> Numbers:
+    """Return another library's array as one of NumPy's, of floats of 32 or 64 bits."""
+    if hasattr(block, "detach"):  # a tensor of torch
+        block = block.detach().cpu()
+    elif hasattr(block, "filled"):  # NumPy's masked arrays: what is masked has no score
+        block = block.astype(np.float64).filled(np.nan)
+    array = np.asarray(block)
+    if array.dtype.kind not in "biuf":
+        msg = f"scores holds values of the dtype {array.dtype}; give numbers: scores.astype(float)"
+        raise RecframeError(msg)
+    return array if array.dtype.name == "float32" else array.astype(np.float64, copy=False)
+
+
+def _cells_of(matrix: Any) -> pl.DataFrame:
+    """Return the cells that a sparse matrix stores, and all of a dense one but those of 0: row, column, number."""
+    if hasattr(matrix, "tocsr"):
+        cells = matrix.tocoo()
+        rows, columns, numbers = cells.row, cells.col, _array_of(cells.data)
+    else:
+        array = _array_of(matrix)
+        rows, columns = np.nonzero(array)
+        numbers = array[rows, columns]
+    return pl.DataFrame({"row": rows, "column": columns, "number": numbers}, schema=CELLS)
+
+
+def _judged(matrix: Any) -> pl.DataFrame:
+    """Return the cells of a matrix but those of 0 and NaN, row by row."""
+    return _cells_of(matrix).filter(number.fill_nan(0) != 0).sort("row", "column")
+
+
+def _first_cells(
+    matrix: Any, order: pl.Series, k: int | None, excluded: pl.DataFrame
+) -> pl.DataFrame:
+    """Return each row's first k cells but the `excluded` ones: row, column, rank, score; the higher the number, the better.
+
+    `order` has the columns in the order that decides between equal numbers, in which they stand meanwhile.
+    """
+    excluded = excluded.with_columns(column=order.arg_sort().gather(excluded["column"]))
+    if hasattr(matrix, "tocsr"):
+        cells = _cells_of(matrix[:, order.to_numpy()])
+        cells = cells.join(excluded, on=["row", "column"], how="anti")
+    else:
+        cells = _candidates(matrix, order.to_numpy(), k, excluded)
+    # -0.0 is as good as 0.0, and a NaN is above all numbers
+    cells = cells.filter(number.fill_nan(None) > NO_SCORE).with_columns(number + 0)
+    cells = cells.sort("row", "number", "column", descending=[False, True, False])
+    cells = cells.with_columns(rank=pl.int_range(1, pl.len() + 1).over("row"))
+    cells = cells.filter(pl.col("rank") <= (k or len(order)))
+    column = order.gather(cells["column"]).alias("column")
+    return cells.select("row", column, "rank", number.cast(pl.Float64).alias("score"))
+
+
+def _candidates(matrix: Any, order: Numbers, k: int | None, excluded: pl.DataFrame) -> pl.DataFrame:
+    """Return the cells of a dense matrix that may be among their row's first k, block by block."""
+    size, width = matrix.shape
+    step, blocks = max(1, BLOCK // max(1, width)), []
+    for start in range(0, max(size, 1), step):
+        values = np.take(_array_of(matrix[start : start + step]), order, axis=1)
+        without = excluded.filter(row.is_between(start, start + step - 1))
+        values[without["row"].to_numpy() - start, without["column"].to_numpy()] = -np.inf
+        rows, columns = np.nonzero(_reaches(values, k))
+        cells = {"row": rows + start, "column": columns, "number": values[rows, columns]}
+        blocks.append(pl.DataFrame(cells))
+    return pl.concat(blocks)
+
+
+def _reaches(values: Numbers, k: int | None) -> Numbers:
+    """Return whether each cell is among its row's first k.
+
+    NOTE: partitioning values and comparing with the k-th takes less time and memory than partitioning their places. Most of a
+    row may be equal to the k-th, where a model scores few items and the others 0: the first of these are counted off.
+    """
+    is_scored: Numbers = values > NO_SCORE  # a NaN is not
+    width = values.shape[1]
+    if k is None or k >= width:
+        return is_scored
+    values[~is_scored] = -np.inf
+    last = np.partition(values, width - k, axis=1)[:, [width - k]]
+    better, equal = values > last, values == last
+    missing = k - np.count_nonzero(better, axis=1)[:, None]
+    first: Numbers = better | (equal & (equal.cumsum(axis=1, dtype=np.int32) <= missing))
+    return is_scored & first
+
+
+def _excluded(pairs: Any, context: Context, users: pl.Series, items: pl.Series) -> pl.DataFrame:
+    """Return pairs of users and items, or the cells of a matrix but those of 0 and NaN, by their places: row, column."""
+    if pairs is None:
+        return pl.DataFrame(schema=CELLS)
+    pairs = in_memory(pairs, "exclude=")
+    if not is_side(pairs):
+        matrix = _matrix_of(pairs, "exclude=")
+        if matrix.shape != (len(users), len(items)):
+            msg = f"exclude= has the shape {matrix.shape}; give that of scores, or a frame of pairs"
+            raise RecframeError(msg)
+        return _judged(matrix)
+    side = Side("the frame exclude=", pairs, context)
     for role in ("user", "item"):
-        pairs.require(role, f"Name the column of the {role}: rf.from_scores(..., {role}='...')")
-    found = stream(pairs.take(["user", "item"]).lazy().drop_nulls().unique())
-    for role, number, ids in (("user", "row", users), ("item", "column", items)):
-        dtype = common({"exclude": found.schema[role], "scores": ids.dtype})
-        known = pl.DataFrame({role: ids}).with_row_index(number)
-        # ids of other dtypes match where they read the same
-        cast: Any = {role: dtype or pl.String}
-        found = found.cast(cast).join(known.cast(cast), on=role, how="left")
-        if len(found) and len(ids) and not found[number].count():
+        side.require(role, f"Name the column of the {role}: rf.from_scores(..., {role}='...')")
+    found = stream(side.take(["user", "item"]).lazy().drop_nulls().unique())
+    found = found.with_columns(in_own_dtypes("user", "item"))
+    for role, place, ids in (("user", "row", users), ("item", "column", items)):
+        known = pl.DataFrame({role: ids}).with_row_index(place)
+        if known.schema[role] != found.schema[role]:
+            # ids of other dtypes match where they read the same
+            known, found = known.cast({role: pl.String}), found.cast({role: pl.String})
+        found = found.join(known, on=role, how="left")
+        if len(found) and not found[place].count():
             warn(
-                f"no {role} of exclude= is among the {number}s of scores, so nothing is excluded; give the ids of its "
-                f"{number}s in the dtype of exclude=: rf.from_scores(scores, {role}s=..., exclude=...)"
+                f"no {role} of exclude= is among the {place}s of scores, so nothing is excluded; give the ids of its "
+                f"{place}s in the dtype of exclude=: rf.from_scores(scores, {role}s=..., exclude=...)"
             )
     return found.drop_nulls().select(pl.col("row", "column").cast(pl.Int64))

@@ -87,7 +87,7 @@ def segments_of(
     on = [*([MODEL] if MODEL in cells.columns else []), PLACE]
     keys, units = [*columns, *on], [] if how.cluster is None else [how.cluster]
     counts = [name for name in (*PARTS, USERS) if name in cells.columns]
-    exact, plan = ExactSums({name: pl.col(name).cast(pl.Float64) for name in counts}), cells.lazy()
+    exact, plan = ExactSums({name: pl.col(name) for name in counts}), cells.lazy()
     each = exact.of(plan, [*keys, *units])
     rows = over_units(each, keys, how.cluster)
     if with_rest:
@@ -101,14 +101,11 @@ def segments_of(
         for prefix, others, by in ((REST, rest, keys), (ALL, whole, on)):
             sums = pl.col(*dict.fromkeys([*counts, *OF_UNITS])).name.prefix(prefix)
             rows = joined(rows, others.select(*by, sums), by)
-    found = run_by_size(rows.sort(*on, *columns, nulls_last=True), len(cells))
-    texts = [as_text(pl.col(name), found.schema[name]).alias(name) for name in columns]
+    rows = rows.sort(*on, *columns, nulls_last=True)
+    texts = [as_text(pl.col(name), cells.schema[name]).alias(name) for name in columns]
     # who count once over folds
     users = pl.col(USERS if USERS in counts else "n").cast(pl.Int64).alias(USERS)
-    names = dict(enumerate(map(str, how.metrics)))
-    higher = [at for at, one in enumerate(how.metrics) if one.direction != "lower"]
-    metric = pl.col(PLACE).replace_strict(names, return_dtype=pl.String)
-    return found.with_columns(*texts, users, metric=metric, higher=pl.col(PLACE).is_in(higher))
+    return run_by_size(rows.with_columns(*texts, users), len(cells))
 
 
 def _less_own(name: str) -> pl.Expr:
@@ -129,21 +126,19 @@ def gaps(
     picked among them. The p value is 1 - (1 - p)^m. Both hold for any correlation of the pairs. Where all users of one of the
     two have the same value, nothing is known of its error. Source: Welch 1947; Sidak 1967.
     """
-    if cells.is_empty() and MODEL not in schema:
-        metrics = [*map(str, how.metrics)]
-        none = {"n_segments": 0, "note": "nobody has a value"}
-        empty = [none | {BY: how.names[one], "metric": of} for (one,) in crossed for of in metrics]
-        return pl.DataFrame(empty, schema=schema)
     segments = pl.concat([_of_column(cells, column, how) for (column,) in crossed])
     on = [BY, *([MODEL] if MODEL in schema else []), PLACE]
     known, users = pl.col(SEGMENT).is_not_null(), pl.col(USERS)
     groups = segments.group_by(on, maintain_order=True).agg(
-        pl.col("metric").first(),
         known=users.filter(known).sum(),
         unknown=users.filter(~known).sum(),
         n_segments=(known & (users > 0)).sum().cast(pl.Int64),
     )
-    large = _best_first(segments.filter(known & (users >= max(how.min_users, 1))), on)
+    of = Sums(segments, how.metrics)
+    score = pl.Series(np.where(of.higher, -1.0, 1.0) * of_mean(of).value)
+    large = segments.with_columns(score=score).filter(known & (users >= max(how.min_users, 1)))
+    large = large.with_columns(pl.len().over(on).alias(LARGE)).filter(pl.col(LARGE) > 1)
+    large = large.sort("score", maintain_order=True)
     ends = {}
     for end, keep in ENDS.items():
         rows = large.unique(on, keep=keep, maintain_order=True)
@@ -161,39 +156,29 @@ def _between(
     gap, n_large = apart(best, worst), as_numbers(ends["best"][LARGE])
     error = np.where((best.error > 0) & (worst.error > 0), gap.error, np.nan)
     gap = gap._replace(value=np.abs(gap.value), error=error)
-    n_pairs = n_large * (n_large - 1.0) / 2.0
-    tested = judged(gap, level=how.level, correction="sidak", tests=n_pairs)
+    tested = judged(gap, level=how.level, correction="sidak", tests=n_large * (n_large - 1.0) / 2.0)
     sizes = {f"{end}_n_users": as_numbers(rows[USERS]) for end, rows in ends.items()}
+    few = f"fewer than two segments of at least {how.min_users} users, so no gap"
     constant = "all users of the best or the worst segment have the same value, so no interval"
     lacks = {
         "nobody has a value": as_numbers(groups["known"]) == 0,
-        f"fewer than two segments of at least {how.min_users} users, so no gap": np.isnan(
-            gap.value
-        ),
+        few: np.isnan(gap.value),
         constant: np.isnan(tested.low),
     }
     rough = np.fmin(*sizes.values()) < FEW
     told = words(lacks, {f"segments of fewer than {FEW} users, so the interval is rough": rough})
-    notes = map(_with_unknown, told, groups[BY], groups["unknown"])
     columns = {
+        "metric": Sums(groups, how.metrics).name,
         "gap": gap.value,
         "gap_low": tested.low,
         "gap_high": tested.high,
         "best_value": best.value,
         "worst_value": worst.value,
         "p_value": tested.p_adjusted,
-        "note": [*notes],
+        "note": [*map(_with_unknown, told, groups[BY], groups["unknown"])],
         **sizes,
     }
     return as_columns(columns, schema)
-
-
-def _best_first(segments: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:
-    """Return large segments from the best on, with their number; none where there is only one."""
-    value = pl.col("d") / pl.col("n")
-    score = pl.when("higher").then(value).otherwise(-value)
-    large = segments.with_columns(pl.len().over(on).alias(LARGE)).filter(pl.col(LARGE) > 1)
-    return large.sort(score, descending=True, maintain_order=True).drop("metric")
 
 
 def _of_column(cells: pl.DataFrame, column: str, how: Segmenting) -> pl.DataFrame:
@@ -222,11 +207,13 @@ def slices(
     have a small variance by chance, and would be found lower.
     """
     rows = pl.concat([_crossed(cells, columns, how) for columns in crossed])
-    each = [of_mean(Sums(one, how.metrics)) for one in (rows, _of(rows, REST), _of(rows, ALL))]
-    own, rest = (_at_least(one, each[-1]) for one in each[:-1])
+    of, others = Sums(rows, how.metrics), (Sums(_of(rows, one), how.metrics) for one in (REST, ALL))
+    own, rest, every = map(of_mean, (of, *others))
+    own, rest = _at_least(own, every), _at_least(rest, every)
     e = apart(own, rest)
     tested = judged(e, level=how.level, correction="sidak")
     found = {
+        "metric": of.name,
         "difference": e.value,
         "difference_low": tested.low,
         "difference_high": tested.high,
@@ -236,11 +223,11 @@ def slices(
         "p_adjusted": tested.p_adjusted,
         "n_users": rows[USERS],
         "note": words({"nobody is outside": np.isnan(rest.value)}, {}),
-        WORST: np.where(rows["higher"], tested.high, -tested.low),
     }
-    made = as_columns(found, {name: schema.get(name, pl.Float64) for name in found})
+    made = as_columns(found, schema)
+    worst = pl.Series(WORST, np.where(of.higher, tested.high, -tested.low), nan_to_null=True)
     order = [*([MODEL] if MODEL in schema else []), PLACE]
-    result = pl.concat([rows.select(*order, SEGMENT, "metric"), made], how="horizontal")
+    result = rows.select(*order, SEGMENT).hstack([*made, worst])
     return result.sort([*order, WORST], nulls_last=True, maintain_order=True).select(*schema)
 
 

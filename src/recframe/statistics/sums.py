@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
-from operator import mul
+from functools import cached_property
 from typing import Any, cast
 
 import polars as pl
@@ -19,18 +18,14 @@ from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Frames
 from recframe.frames.rows.joins import (
     ExactSums,
-    distinct_names,
     in_long_form,
     joined,
-    of_few,
 )
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.judged_frame import rows_of_models
 
 MODEL, BASELINE, PLACE = "model", "baseline", "place"
-PRODUCTS = ("a", "d", "aa", "ad", "dd")
-COUNTS = ("n", "wins", "ties", "unpaired")
-PARTS = dict.fromkeys(COUNTS, pl.Int64) | dict.fromkeys((*PRODUCTS, "size"), pl.Float64)
+PARTS = ("n", "wins", "ties", "unpaired", "a", "d", "aa", "ad", "dd", "size")
 """Sums over users: their number, those with d > 0 and d = 0, and those with only one of two values; the other model's values
 a, the differences d = b - a (without another model the values themselves), their squares and products, and |a| + |b|."""
 MOST_NAMED = 20
@@ -100,7 +95,7 @@ class Sample:
     places: Mapping[int, Metric[...]]
     """Metrics by their places in the result, of which several may be of one metric."""
     cluster: str | None = None
-    """Internal name of the column of clusters; over folds that of users, where no other is given."""
+    """Internal name of the column of clusters; over folds that of users."""
     over_trainings: bool = False
     """Whether trainings are a second sample, without rows of their own."""
     pairing: Pairing | None = None
@@ -125,8 +120,9 @@ class Sample:
         inputs, models = self.inputs, None
         if inputs.folds is None and not inputs.training:
             models = self.run.models(inputs)
-        models = rows_of_models(inputs).unique() if models is None else models
-        checks = (*inputs.checks, pairing.check(models.select(MODEL)))
+        # where models are known nothing looks for them again
+        inputs = inputs if models is None else replace(inputs, models=models)
+        checks = (*inputs.checks, pairing.check(rows_of_models(inputs).unique()))
         return replace(self, inputs=replace(inputs, checks=checks), pairing=pairing)
 
 
@@ -136,11 +132,6 @@ def exactly_0(value: pl.Expr, size: pl.Expr) -> pl.Expr:
     Equal lists may be summed up in another order.
     """
     return pl.when(value.abs() <= ROUNDING * size).then(0.0).otherwise(value)
-
-
-def product(letters: str, columns: Mapping[str, pl.Expr]) -> pl.Expr:
-    """Return the product of the columns of some letters."""
-    return reduce(mul, map(columns.__getitem__, letters))
 
 
 @dataclass(frozen=True)
@@ -156,47 +147,60 @@ class Summands:
         return [*self.users.keys, *([BASELINE] if self.pairing else [])]
 
     @cached_property
+    def values(self) -> list[str]:
+        """The columns of users' values and differences: `a value 0` of the baseline, `value 0` and `d value 0`."""
+        sides = ("a ", "", "d ") if self.pairing else ("", "d ")
+        return [f"{side}{name}" for side in sides for name in self.users.names]
+
+    @cached_property
     def exact(self) -> ExactSums:
-        """The exact sums of values, differences and their products."""
+        """The exact sums of `PARTS`, by names such as `n value 0`."""
         values: dict[str, pl.Expr] = {}
         bounded: list[str] = []
         small = bounded_names(self.users.metrics)
         for name in self.users.names:
-            d = pl.col(f"d {name}")
-            letters = {"a": pl.when(d.is_not_null()).then(f"a {name}"), "d": d}
-            parts = PRODUCTS if self.pairing else ("d", "dd")
-            own = {f"{part} {name}": product(part, letters) for part in parts}
+            a, b, d = (pl.col(f"{side}{name}") for side in ("a ", "", "d "))
+            known = d.is_not_null()
+            counts, sums = {"n": known, "ties": d == 0}, {"d": d, "dd": d * d}
+            if self.pairing is not None:
+                base = pl.when(known).then(a)
+                counts |= {"wins": d > 0, "unpaired": a.is_null().xor(b.is_null())}
+                sums |= {"a": base, "aa": base * base, "ad": base * d, "size": a.abs() + b.abs()}
+            own = {f"{part} {name}": one for part, one in (counts | sums).items()}
             values |= own
-            bounded += own if name in small else ()
-        return ExactSums(values, bounded)
+            bounded += own if name in small else [f"{part} {name}" for part in counts]
+        return ExactSums({name: one.cast(pl.Float64) for name, one in values.items()}, bounded)
 
     def sums(self) -> pl.LazyFrame:
-        """Return one row per segment, model and baseline: the keys, and the sums that `long` reads; those of parts add up."""
+        """Return one row per segment, model and baseline: the keys, and the sums that `long` reads; those of parts add up.
+
+        Users without a row are counted as `absent`, with the values of an empty list, in columns as those of users.
+        """
         of, pairing = self.users, self.pairing
-        summed = self._summed(of.rows if pairing is None else self._paired(pairing))
+        rows = of.described(of.rows if pairing is None else self._paired(pairing))
+        present = pl.len().cast(pl.Int64).alias("present")
+        summed = self.exact.summed(self._with_differences(rows), self.keys, [present])
         # a segment in which nobody counts has a row, as in `evaluate`; of lists, users count who have no truth
-        if self.keys and (of.has_all_users or pairing is None):
-            every = of.n_users().drop("n_users")
+        if of.has_all_users or pairing is None:
+            every = of.n_users()
             if pairing is not None:
                 every = every.join(pairing.of(self._models), on=MODEL)
             summed = joined(every, summed, self.keys, "left" if of.has_all_users else "full")
-        return of.checked(summed, f"n {of.names[0]}")
+        if of.values is not None:
+            absent = pl.col("n_users") - pl.col("present").fill_null(0)
+            names = pl.col(of.names)
+            empty = of.values.empty.select(names, names.name.prefix("a "))
+            summed = summed.with_columns(absent=absent)
+            summed = summed.join(self._with_differences(empty), how="cross")
+        return of.checked(summed, self.exact.parts[0]).drop("n_users", "present", strict=False)
 
-    def _summed(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return the sums of rows by the keys."""
-        differences, sums = {}, {}
+    def _with_differences(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows of users' values with their differences, without another model the values themselves."""
+        columns = {}
         for name in self.users.names:
-            a, b, d = (pl.col(f"{side}{name}") for side in ("a ", "", "d "))
-            difference = b
-            counts = {"n": d.count(), "wins": (d > 0).sum(), "ties": (d == 0).sum()}
-            if self.pairing is not None:
-                difference = exactly_0(b - a, (a + b).abs())
-                counts["unpaired"] = a.is_null().xor(b.is_null()).sum()
-                sums[f"size {name}"] = (a.abs() + b.abs()).sum()
-            differences[f"d {name}"] = difference
-            sums |= {f"{part} {name}": one.cast(pl.Int64) for part, one in counts.items()}
-        named = [one.alias(name) for name, one in sums.items()]
-        return self.exact.summed(rows.with_columns(**differences), self.keys, named)
+            a, b = pl.col(f"a {name}"), pl.col(name)
+            columns[f"d {name}"] = exactly_0(b - a, (a + b).abs()) if self.pairing else b
+        return rows.with_columns(**columns)
 
     @property
     def _models(self) -> pl.LazyFrame:
@@ -204,33 +208,44 @@ class Summands:
         return cast("pl.LazyFrame", self.users.judged.models).select(MODEL)
 
     def _paired(self, pairing: Pairing) -> pl.LazyFrame:
-        """Return each user of one of two models once: `value 0` of the model, `a value 0` of the baseline."""
-        of = self.users
-        on = [key for key in distinct_names(*of.keys, "user") if key != MODEL]
+        """Return each user with a row in one of two models once.
+
+        NOTE: where all models have rows of the same users, neither side can lack one, which takes half the time.
+        """
+        of, on = self.users, self.users.pairing
         # NOTE: held, so that what tells the two sides apart is not asked of each of the plan's frames twice
         rows = of.rows.cache().select(*on, MODEL, *of.names)
         names = {name: f"a {name}" for name in of.names}
-        if of.has_all_users:
+        if of.has_all_users and (of.values is None or of.values.aligned):
             return pairing.of(rows, on, names)
         pairs, base = pairing.of(self._models), rows.rename({MODEL: BASELINE, **names})
-        sides = rows.join(pairs, on=MODEL), base.join(pairs, on=BASELINE)
-        return joined(*sides, [*on, MODEL, BASELINE], "full")
+        there = pl.lit(value=True)
+        others = rows.join(pairs, on=MODEL).with_columns(here=there)
+        base = base.join(pairs, on=BASELINE).with_columns(there=there)
+        both = joined(others, base, [*on, MODEL, BASELINE], "full")
+        if of.values is None:
+            return both
+        filled = [
+            pl.when(side).then(column).otherwise(f"empty {name}").alias(column)
+            for name in names
+            for side, column in (("here", name), ("there", names[name]))
+        ]
+        return both.join(of.values.of_empty_list, how="cross").with_columns(filled)
 
     def long(self, sums: pl.LazyFrame, places: Mapping[int, Metric[...]]) -> pl.LazyFrame:
         """Return sums in long form, once for each place of a metric: the keys, `PLACE` and `PARTS`."""
-        names = dict(zip(map(str, self.users.metrics), self.users.names, strict=True))
-        there, rows = {*sums.collect_schema()}, []
+        names, rows = dict(zip(map(str, self.users.metrics), self.users.names, strict=True)), []
+        values, is_whole = self.exact.values, self.users.values is None
         for place, metric in places.items():
             name = names.get(str(metric))
             if name is None:
                 continue
             row = {PLACE: pl.lit(place, pl.Int64)}
-            for part, dtype in PARTS.items():
-                column, total = f"{part} {name}", pl.lit(0, dtype)
-                if column in self.exact.values:
-                    total = self.exact.total(column)
-                elif column in there:
-                    total = pl.col(column).fill_null(0)
+            for part in PARTS:
+                column, total = f"{part} {name}", pl.lit(0.0)
+                if column in values:
+                    absent = None if is_whole else (values[column], pl.col("absent"))
+                    total = self.exact.total(column, absent)
                 row[part] = total
             rows.append(row)
         return in_long_form(sums, self.keys, rows)
@@ -245,7 +260,7 @@ def cells_of(sample: Sample) -> tuple[pl.LazyFrame, list[str]]:
     for parts in contributions(inputs, sample.conventions, sample.run):
         each = [Summands(part, sample.pairing) for part in parts]
         keys = each[0].keys
-        added = sample.run.added([one.sums() for one in each], keys)
+        added = sample.run.added([one.sums() for one in each], keys, each[0].values)
         plans.append(each[0].long(added, sample.places))
     found = pl.concat(plans)
     if len(plans) > 1 and keys:
@@ -256,7 +271,7 @@ def cells_of(sample: Sample) -> tuple[pl.LazyFrame, list[str]]:
         every = found.select(keys).unique().join(places, how="cross")
         found = joined(every, found, [*keys, PLACE]).with_columns(pl.col(*PARTS).fill_null(0))
     own = [*(key for key in keys if key not in inputs.units), PLACE]
-    return found if inputs.folds is None else over_folds(found, own, str(sample.cluster)), own
+    return found if inputs.folds is None else over_folds(found), own
 
 
 def over_units(
@@ -269,14 +284,14 @@ def over_units(
     to G / (G - 1) Σ w (S - m n)² / N² with the weight w = ((G - 1) N / (G (N - n)))², which is 1 for clusters of one size. A
     user whose cluster is null is a cluster alone. Source: Bell and McCaffrey 2002 (CR3).
     """
-    a, d, n = pl.col("a"), pl.col("d"), pl.col("n").cast(pl.Float64)
-    of_users: dict[str, Any] = {part: pl.col(of).cast(pl.Float64) for part, of in OF_USERS.items()}
+    a, d, n = map(pl.col, ("a", "d", "n"))
+    of_users: dict[str, Any] = {part: pl.col(of) for part, of in OF_USERS.items()}
     counts = {"units": n, "effective": n, "differ": n - pl.col("ties")}
     cells = cells.with_columns(**of_users, **counts, squares="dd")
     if cluster is None:
         return cells
     is_alone, d = pl.col(cluster).is_null(), exactly_0(d, pl.col("size"))
-    of_clusters = {part: product(part, {"a": a, "d": d, "n": n}) for part in OF_USERS}
+    of_clusters = {"aa": a * a, "ad": a * d, "dd": d * d, "an": a * n, "dn": d * n, "nn": n * n}
     of_clusters |= {"d": d, "units": n > 0, "effective": n * n, "differ": d != 0}
     cells = cells.with_columns(
         pl.when(is_alone).then(part).otherwise(one.cast(pl.Float64)).alias(part)
@@ -288,29 +303,19 @@ def over_units(
     cells = cells.with_columns(pl.col(*OF_USERS) * pl.when(n_units > 1).then(weight).otherwise(1.0))
     there = cells.collect_schema()
     parts = [part for part in (*PARTS, *OF_UNITS, USERS) if part in there]
-    exact = ExactSums({part: pl.col(part).cast(pl.Float64) for part in parts})
-    found = exact.of(cells, keys)
+    found = ExactSums({part: pl.col(part) for part in parts}).of(cells, keys)
     return found.with_columns(effective=n**2 / pl.col("effective"))
 
 
-def over_folds(cells: pl.LazyFrame, keys: Sequence[str], cluster: str) -> pl.LazyFrame:
-    """Return cells of clusters from those of users over all folds, each user counted once; `keys` are those of rows.
+def over_folds(cells: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the cells of users over all folds, each user counted once.
 
     A user is better off, equal or worse off by their sum over folds, and unpaired by the share of their values without another.
     """
     n, unpaired, d, users = map(pl.col, ("n", "unpaired", "d", USERS))
-    counts = (n > 0).cast(pl.Int64)
-    if cluster != USER:  # a user may be in another cluster with each fold
-        counts *= counts.cum_sum().over([*keys, USER]) == 1
     rounding = ROUNDING * pl.col("size")
-    cells = cells.with_columns(counts.alias(USERS)).with_columns(
+    return cells.with_columns((n > 0).cast(pl.Float64).alias(USERS)).with_columns(
         wins=users * (d > rounding),
         ties=users * (d.abs() <= rounding),
         unpaired=pl.when(unpaired > 0).then(unpaired / (n + unpaired)).otherwise(0.0),
     )
-    if cluster == USER:
-        return cells
-    alone = pl.when(pl.col(cluster).is_null()).then(USER)
-    cells = cells.with_columns(pl.struct(cluster, alone.alias("alone")).alias(cluster))
-    sums = {name: pl.col(name).cast(pl.Float64) for name in (*PARTS, USERS)}
-    return of_few(cells, [*keys, cluster], sums)

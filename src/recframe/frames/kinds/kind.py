@@ -1,4 +1,4 @@
-"""Kinds of frames, with those of Polars, their lookup, and runs of plans."""
+"""Kinds of frames, those of Polars, and runs of plans."""
 
 from __future__ import annotations
 
