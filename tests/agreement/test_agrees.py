@@ -163,7 +163,8 @@ TURNS = {
 
 def forms_in_turn(row: Row) -> list[Asked]:
     few, beside = row["way"].name in SEVERAL_PLANS, row["beside"] != "nothing"
-    numbers = {"accuracy": 14 if few else 22, "beyond": 8 if few else 20, "propensity": 10}
+    numbers = {"accuracy": 10 if few else 18, "propensity": 18}
+    numbers["beyond"] = 8 if row["weight"] else 12 if few else 28
     names = ["accuracy", *["beyond"] * beside, *["propensity"] * bool(row["propensity"])]
     return [form for name in names for form in TURNS[name].take(numbers[name], holds(row))]
 

@@ -26,15 +26,15 @@ CASES: dict[str, tuple[str, tuple[str, ...], dict[str, Any], list[str]]] = {
     "comparison": (
         *("compare", ("mrr@3",), {"baseline": "a", "by": "country", "margin": 0.1}),
         [
-            *("model", "baseline", "country", M, "verdict", *VALUES[2:], *VALUES[:2], "relative"),
-            *("p_value", "p_adjusted", "p_not_worse", "p_equivalent", "n_users", "note"),
+            *("model", "baseline", "country", M, "verdict", *VALUES[:2], "relative", "p_value"),
+            *("p_adjusted", "p_not_worse", "p_equivalent", "n_users", *VALUES[2:], "note"),
         ],
     ),
     "each two": (
         *("compare", ("mrr@3",), {}),
         [
-            *("model", "baseline", M, "verdict", *VALUES[2:], *VALUES[:2], "relative"),
-            *("p_value", "p_adjusted", "n_users", "note"),
+            *("model", "baseline", M, "verdict", *VALUES[:2], "relative", "p_value", "p_adjusted"),
+            *("n_users", *VALUES[2:], "note"),
         ],
     ),
     "gate": (*("require", ("mrr@3 >= 0.1", "mrr@3 >= 0.5 * a"), {"raises": False}),
