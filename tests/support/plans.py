@@ -109,6 +109,7 @@ def python_functions(plan: pl.LazyFrame) -> list[str]:
 def scans(plan: pl.LazyFrame) -> list[tuple[str, str, str]]:
     """Return each scan's file, the number of columns it reads, and its predicate."""
     scan = re.compile(
-        r"Parquet SCAN \[\S*?(\w+)\.parquet\]\s+PROJECT (\S+)/\d+ COLUMNS(?:\s+SELECTION: (.*))?"
+        r"Parquet SCAN \[\S*?(\w+)\.parquet\]\s+PROJECT (\S+)/(\d+) COLUMNS(?:\s+SELECTION: (.*))?"
     )
-    return scan.findall(plan.explain())
+    found = scan.findall(plan.explain())
+    return [(file, of_all if read == "*" else read, where) for file, read, of_all, where in found]
