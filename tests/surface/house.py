@@ -23,8 +23,8 @@ WALKS = {
 }
 """First calls, each made in a fresh process, on 60 judged rows or on those of two models."""
 BOUNDS = {
-    "nodes": 253_300,
-    "lines": 35_790,
+    "nodes": 253_380,
+    "lines": 35_795,
     "files": 181,
     "files_out_of_size": 24,
     "nodes_a_line": 7.08,
