@@ -49,6 +49,8 @@ FEW_ROWS = 200_000
 """Rows of which all users are looked at, some 10,000; no plan knows their number before it runs."""
 OF_SOME_USERS = pl.col("user").hash() % 64 == 0
 """Whether a row is of one of the users who are looked at where they are many: of one hash in 64."""
+OF_FEW_USERS = pl.col("user").hash() < pl.lit(2**56, pl.UInt64)
+"""Whether a row is of one of the fewer users who show that lists are several: of one hash in 256."""
 DRAWN = 7
 """Rows drawn for each square root of all: of two lists in one, some 25 pairs of these are of one user and rank."""
 FEWEST_OF_A_BUCKET = 30
@@ -101,12 +103,12 @@ def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
     source = inputs.identified("truth")
     if steep:
         checks.append(source.select(check=fails_whole_if(highest > STEEPEST, STEEP_RELEVANCE)))
-    if looks and not (inputs.scored or inputs.known.ranks_hold):
+    if looks and not (inputs.scored or "rank" in inputs.known.hold):
         below = RANK.lt(1)
         if inputs.schema["rank"].is_float():
             below &= RANK.gt(-inf)  # which is no rank
         checks.append(inputs.check("recommendations", below, str(RANK_BELOW_1)))
-    if looks and inputs.relevance_dtype.is_float():
+    if looks and inputs.relevance_dtype.is_float() and "relevance" not in inputs.known.hold:
         checks.append(source.select(check=fails_whole_if(highest == inf, INFINITE_RELEVANCE)))
     if looks:
         of_lists, rows = inputs.inside("lists"), inputs.counted("recommendations")
@@ -180,8 +182,11 @@ def check_lists(inputs: Frames) -> Frames:
 
 def _have_each_rank_once(inputs: Frames, lists: pl.DataFrame) -> bool:
     """Return whether no list has a rank twice, among the rows that are drawn where there are many."""
-    if len(lists) > LARGE:
-        lists = lists.sample(DRAWN * isqrt(len(lists)), seed=0)
+    n = len(lists)
+    if n > LARGE:
+        # NOTE: a sample without replacement would number all rows
+        places = pl.int_range(DRAWN * isqrt(n), eager=True).hash() % n
+        lists = lists[places.unique()]
     else:
         ranks = lists["rank"].cast(pl.Float64)
         own, steps = ranks[1:], ranks[1:] - ranks[:-1] >= 1
@@ -205,7 +210,7 @@ def pooled(inputs: Frames) -> pl.LazyFrame:
     """Return the lists with two rows or more: their keys, their number of rows and whether they are `several`.
 
     Competition ranks leave out as many ranks as they repeat, so that the rows ahead of the last rank fill the ranks ahead of
-    it. Of many rows only the users of one hash in 64 are looked at.
+    it. Of many rows only the users of one hash in 256 are looked at.
     """
     keys, n = keys_of_lists(inputs), pl.col("len")
     rows = _with_scores(inputs, distinct_names(*keys, *PAIR, "rank"))
@@ -213,7 +218,7 @@ def pooled(inputs: Frames) -> pl.LazyFrame:
     few = first.select(few=pl.len() < FEW_ROWS)
     # two branches: joined with all rows, their number would cost a copy of them
     whole = first.join(few.filter("few"), how="cross")
-    some = rows.filter(OF_SOME_USERS).join(few.filter(~pl.col("few")), how="cross")
+    some = rows.filter(OF_FEW_USERS).join(few.filter(~pl.col("few")), how="cross")
     # after it, so that the ranks of users who are not looked at are not compared
     rows = pl.concat([whole, some]).drop_nulls(PAIR).filter(RANK.is_between(1, inf, "left"))
     # an item that is repeated counts once, but not where the truth has parts that the call does not name

@@ -41,8 +41,6 @@ from recframe.ranking.judged_frame import (
 
 _FAR = 2**38
 """Range of user numbers: times as many segments as there are rows they are no more than Int64 holds."""
-_BLOCK = 2**17
-"""Rows compared at a time, which stay in a processor's cache."""
 NUMBER = pl.col("number")
 
 
@@ -96,15 +94,11 @@ def models_of(inputs: Frames) -> pl.DataFrame:
 
 
 def _distinct_users(rows: pl.DataFrame) -> pl.LazyFrame:
-    """Return the distinct users of rows; those of a sorted column by slices of it."""
-    users = marked_sorted(rows, "user")["user"]
-    if not users.flags["SORTED_ASC"]:
-        return distinct_ids(users).to_frame().lazy()
-    later = []
-    for start in range(1, len(users), _BLOCK):
-        part = users.slice(start, _BLOCK)
-        later.append(part.filter(part != users.slice(start - 1, len(part))))
-    return pl.concat([users.head(1), *later]).to_frame().lazy()
+    """Return the distinct users of rows; those of a sorted column in groups, which then are slices of it."""
+    users = marked_sorted(rows.select("user"), "user")
+    if not users["user"].flags["SORTED_ASC"]:
+        return distinct_ids(users["user"]).to_frame().lazy()
+    return stream(users.lazy().group_by("user").agg(pl.len())).lazy().select("user")
 
 
 def _n_users_of_segments(judged: Judged, collect: Ask) -> pl.LazyFrame | None:

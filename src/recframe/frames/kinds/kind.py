@@ -77,8 +77,8 @@ class Known(NamedTuple):
 
     complete: frozenset[str] = frozenset()
     """Frames of lists and truth in which every row has a user and an item."""
-    ranks_hold: bool = False
-    """Whether all ranks are known to be at least 1."""
+    hold: frozenset[str] = frozenset()
+    """Numbers of lists and truth that are known to break no rule: all ranks at least 1, no relevance infinite."""
     few: bool = False
     """Whether all frames are small, so that plan steps cost more than rows."""
     rows_are_items: bool = False
@@ -86,19 +86,22 @@ class Known(NamedTuple):
 
     @classmethod
     def of(cls, taken: Mapping[str, Taken], *, rows_are_items: bool) -> Known:
-        """Return what is known of frames; ranks are looked at where these are few."""
-        complete, few, ranks_hold = set(), True, False
+        """Return what is known of frames: a column is looked at in less time than a plan takes for it."""
+        complete, hold, few = set(), set(), True
+        judging = "truth" if "truth" in taken else "recommendations"
         for name, rows in taken.items():
-            is_small = isinstance(rows, pl.DataFrame) and len(rows) <= LARGE
-            few = few and is_small
+            few = few and isinstance(rows, pl.DataFrame) and len(rows) <= LARGE
             if isinstance(rows, pl.LazyFrame) or name not in {"recommendations", "truth"}:
                 continue
             if not (rows["user"].null_count() or rows["item"].null_count()):
                 complete.add(name)
-            if is_small and name == "recommendations" and "rank" in rows.columns:
+            if name == "recommendations" and "rank" in rows.columns:
                 lowest: Any = rows["rank"].min()
-                ranks_hold = lowest is None or bool(lowest >= 1)
-        return cls(frozenset(complete), ranks_hold, few, rows_are_items)
+                hold |= {"rank"} if lowest is None or lowest >= 1 else set()
+            if name == judging and "relevance" in rows.columns:
+                highest: Any = rows["relevance"].max()
+                hold |= {"relevance"} if highest is None or highest < math.inf else set()
+        return cls(frozenset(complete), frozenset(hold), few, rows_are_items)
 
 
 def is_number(dtype: pl.DataType) -> bool:
