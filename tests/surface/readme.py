@@ -247,17 +247,15 @@ FRONT = {
 def front_table() -> str:
     """Return what the libraries take on their fastest way, for one model and for several, as a small table."""
     result = json.loads(APART.read_text(encoding="utf-8"))
-    rows = f"{result['cases'][0]['rows'][0] / 1e6:.0f} million recommendations of one model"
-    told = "; where a frame holds several models, the distance is smaller:"
+    day = json.loads(APART_DAY.read_text(encoding="utf-8"))
+    models = f"{day['settings']['models']} models"
+    n_rows, n_day = (one["cases"][0]["rows"][0] / 1e6 for one in (result, day))
     wanted = {
         "integer ids, Polars": _case(result, "int", "polars"),
         "text ids, pandas": _case(result, "string", "pandas"),
+        f"{models}, text ids, Polars": _case(day, "string", "polars"),
+        f"{models}, text ids, pandas": _case(day, "string", "pandas"),
     }
-    if APART_DAY.exists():
-        day = json.loads(APART_DAY.read_text(encoding="utf-8"))
-        models, told = f"{day['settings']['models']} models", ":"
-        rows += f", and from {day['cases'][0]['rows'][0] / 1e6:.0f} million of {models},"
-        wanted[f"{models}, text ids, Polars"] = _case(day, "string", "polars")
     own = [f"{case[0]['median'] * 1000:.0f} ms" for case in wanted.values()]
     lines = [
         f"| | {' | '.join(wanted)} |",
@@ -267,8 +265,9 @@ def front_table() -> str:
     for name, begins in FRONT.items():
         lines.append(_row([name, *(f"{_least(one, begins):.1f} x" for one in wanted.values())]))
     head = (
-        f"Six metrics at k = 10 from {rows} and their truth, on {result['machine']['threads']} cores. The others take this "
-        f"many times as long, each by the fastest way we found{told}"
+        f"Six metrics at k = 10 from {n_rows:.0f} million recommendations of one model, and from {n_day:.0f} million of "
+        f"{models}, and their truth, on {result['machine']['threads']} cores. The others take this many times as long, each "
+        "by the fastest way we found:"
     )
     return "\n".join([head, "", *lines])
 
