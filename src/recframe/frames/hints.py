@@ -26,7 +26,7 @@ _WORDS_OF_OTHERS = {
     "split by, partition by, per, over",
     "truth": "ground truth, gt, labels, targets, y true, test, test set, test data, test df, qrels, actual, gold, "
     "rating true, holdout, relevant items",
-    "relevance": "label, target, label col, relevance col, rating col, col rating, grade, grades, rel, gain",
+    "relevance": "label, target, label col, relevance col, rating col, col rating, grade, grades, rel",
     "min_relevance": "threshold, relevance threshold, rel threshold, rating threshold, positive threshold, relevance level",
     "score": "preds, predictions, prediction, pred, y pred, y score, col prediction, prediction col, score col, scores",
     "rank": "rank col, ranks, position, position col",
