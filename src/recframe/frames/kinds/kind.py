@@ -392,7 +392,7 @@ def kind_for(frame: Any, title: object = "the frame", of_values: str = OF_COLUMN
 
 def collected(frame: Any, title: str = "the frame") -> pl.DataFrame:
     """Return the rows of a small frame of any kind; the plan of a LazyFrame runs, and that of an engine's frame."""
-    kind = kind_for(frame, title)
+    kind = kind_for(frame, title, of_values="")
     if kind.engine is not None:
         return pl.DataFrame(kind.engine.read(frame, kind.columns))
     return stream(kind.take({name: name for name in kind.columns}).lazy())
