@@ -49,7 +49,7 @@ FEW_ROWS = 200_000
 """Rows of which all users are looked at, some 10,000; no plan knows their number before it runs."""
 OF_SOME_USERS = pl.col("user").hash() % 64 == 0
 """Whether a row is of one of the users who are looked at where they are many: of one hash in 64."""
-OF_FEW_USERS = pl.col("user").hash() < pl.lit(2**56, pl.UInt64)
+OF_FEW_USERS = pl.col("user").hash() < 2**56
 """Whether a row is of one of the fewer users who show that lists are several: of one hash in 256."""
 DRAWN = 7
 """Rows drawn for each square root of all: of two lists in one, some 25 pairs of these are of one user and rank."""
@@ -218,7 +218,7 @@ def pooled(inputs: Frames) -> pl.LazyFrame:
     few = first.select(few=pl.len() < FEW_ROWS)
     # two branches: joined with all rows, their number would cost a copy of them
     whole = first.join(few.filter("few"), how="cross")
-    some = rows.filter(OF_FEW_USERS).join(few.filter(~pl.col("few")), how="cross")
+    some = rows.filter(OF_FEW_USERS).join(few.remove("few"), how="cross")
     # after it, so that the ranks of users who are not looked at are not compared
     rows = pl.concat([whole, some]).drop_nulls(PAIR).filter(RANK.is_between(1, inf, "left"))
     # an item that is repeated counts once, but not where the truth has parts that the call does not name

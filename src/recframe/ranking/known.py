@@ -98,7 +98,7 @@ def _distinct_users(rows: pl.DataFrame) -> pl.LazyFrame:
     users = marked_sorted(rows.select("user"), "user")
     if not users["user"].flags["SORTED_ASC"]:
         return distinct_ids(users["user"]).to_frame().lazy()
-    return stream(users.lazy().group_by("user").agg(pl.len())).lazy().select("user")
+    return stream(users.lazy().group_by("user").agg()).lazy()
 
 
 def _n_users_of_segments(judged: Judged, collect: Ask) -> pl.LazyFrame | None:

@@ -97,10 +97,12 @@ class Known(NamedTuple):
                 complete.add(name)
             if name == "recommendations" and "rank" in rows.columns:
                 lowest: Any = rows["rank"].min()
-                hold |= {"rank"} if lowest is None or lowest >= 1 else set()
+                if lowest is None or lowest >= 1:
+                    hold.add("rank")
             if name == judging and "relevance" in rows.columns:
                 highest: Any = rows["relevance"].max()
-                hold |= {"relevance"} if highest is None or highest < math.inf else set()
+                if highest is None or highest < math.inf:
+                    hold.add("relevance")
         return cls(frozenset(complete), frozenset(hold), few, rows_are_items)
 
 
@@ -285,14 +287,10 @@ class EagerPolars(EagerKind):
         """The columns with their dtypes; Polars' own schema takes ten times as long."""
         return dict(zip(self.frame.columns, self.frame.dtypes, strict=True))
 
-    def take(self, named: Named, ids: Names = (), numbers: Names = ()) -> pl.DataFrame:
-        """Return some columns, with null for NaN."""
-        del ids  # they stand as they are
-        columns = []
-        for inside, name in named.items():
-            column = self.frame.get_column(name)
-            columns.append(column if name == inside else column.alias(inside))
-        return without_nan(pl.DataFrame(columns), numbers)
+    def column(self, name: str, inside: str, *, is_id: bool) -> pl.Series:
+        """Return a column as it stands."""
+        del inside, is_id
+        return self.frame.get_column(name)
 
     def in_rows(self, result: pl.DataFrame) -> Rows:
         """Return the rows of a result."""
