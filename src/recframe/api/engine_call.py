@@ -14,14 +14,7 @@ from recframe.api.divided_calls import GATE, on_engine
 from recframe.api.rec_class import Rec
 from recframe.errors import RecframeError, shown
 from recframe.frames.hints import OF_ENGINES
-from recframe.frames.kinds.kind import (
-    ArrowStream,
-    Kind,
-    in_memory,
-    kind_for,
-    kind_of_class,
-    with_results_of_polars,
-)
+from recframe.frames.kinds.kind import ArrowStream, in_memory, kind_for, kind_of_class
 from recframe.frames.kinds.several_models import Models, held
 from recframe.frames.options import NamedFrame
 from recframe.metrics.language.definition import Metric
@@ -87,10 +80,6 @@ class InBuckets(Rec[F]):
     def _values(self, metrics: Sequence[Metric[...]], by: By, **_: bool) -> F:
         """Return metrics by segment, of a metric of the frame."""
         return self.evaluate(*metrics, by=by)
-
-    def _answering(self, kind: Kind) -> Kind:
-        kind = super()._answering(kind)
-        return with_results_of_polars(kind) if kind.is_lazy and kind.engine is None else kind
 
 
 Rec._in_buckets = InBuckets  # noqa: SLF001  which a Rec cannot import

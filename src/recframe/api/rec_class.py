@@ -118,9 +118,8 @@ class Rec(Methods[F], Answers[F]):
     """
 
     _context = Context()
-    _answers: Callable[[Kind], Kind] | None = None
-    """Function that wraps the frame's kind, so that results have another one."""
-
+    _is_collected = False
+    """Whether results are collected frames of Polars, whatever the kind of the frame."""
     _in_buckets: ClassVar[type[Rec[Any]]]
     """Class of a Rec whose calls run in buckets of users."""
 
@@ -416,10 +415,12 @@ class Rec(Methods[F], Answers[F]):
         return self._answering(kind_for(self._frame))
 
     def _answering(self, kind: Kind) -> Kind:
-        """Return the kind of the frame, which knows the size of the others, or the kind of the answers."""
-        if frames := self._context.frames:
-            kind.stand_beside(max(map(size_of, frames)))
-        return kind if self._answers is None else self._answers(kind)
+        """Return the kind of the frame, which knows the size of the others, or that of collected results."""
+        context = self._context
+        if context.frames:
+            kind.stand_beside(max(map(size_of, context.frames)))
+        is_collected = self._is_collected or (kind.is_lazy and context.memory is not None)
+        return with_results_of_polars(kind) if is_collected else kind
 
     def _with(self, context: Context) -> Rec[F]:
         engine = kind_for(self._frame).engine
@@ -428,7 +429,7 @@ class Rec(Methods[F], Answers[F]):
             raise RecframeError(msg)
         is_divided = context.memory is not None or engine is not None
         bound: Rec[F] = (self._in_buckets if is_divided else Rec)(self._frame)
-        bound._context, bound._answers = context, self._answers
+        bound._context, bound._is_collected = context, self._is_collected
         return bound
 
     def _split(self, labels: Any, folds: Folds | None, bounds: Sequence[str]) -> Rec[F]:
@@ -445,9 +446,8 @@ class Rec(Methods[F], Answers[F]):
     def _in_polars(self) -> Rec[pl.DataFrame]:
         """Return the same with answers that are collected frames of Polars, whatever the kind of the frame."""
         bound: Any = self._with(self._context)
-        bound._answers = with_results_of_polars  # noqa: SLF001  of this class
-        rec: Rec[pl.DataFrame] = bound
-        return rec
+        bound._is_collected = True  # noqa: SLF001  of this class
+        return cast("Rec[pl.DataFrame]", bound)
 
     def _inputs(self, by: By, metrics: Sequence[Metric[...]] | None = None) -> Frames:
         context = self._context
