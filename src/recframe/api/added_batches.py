@@ -69,7 +69,7 @@ class Batches:
             raise RecframeError(msg) from None
         kind, read = question.sides[LISTS].kind, self.plan.read
         self.kind: Kind = type(kind.results or kind)(())
-        self.first = {name: _empty(question, name) for name in OF_BATCH if name in read}
+        self.first = {name: _form(question, name) for name in OF_BATCH if name in read}
         self.columns = _columns_of(question)
         self.users = {name: side.context.names["user"] for name, side in question.sides.items()}
         bound = {name: question.rows(name, read[name]) for name in read.keys() - {*OF_BATCH}}
@@ -92,9 +92,7 @@ class Batches:
             raise ColumnError(msg)
         found = {}
         for name in self.first:
-            schema = self.plan.schemas[name]
-            rows = question.rows(name, schema)
-            found[name] = pl.DataFrame([_like(one, schema[one.name]) for one in rows])
+            found[name] = question.rows(name, self.plan.schemas[name], _like)
         users = self.ids(found)
         for name, rows in self.bound.items():
             own = _text(rows[self.users[name]])
@@ -205,7 +203,7 @@ class Accumulator:
             return self
         more = Totals(*(state[name] for name in Totals._fields))
         with self._lock:
-            of = self._of or Batches(self._question(**state["first"]))
+            of = self._of or Batches(self._question(**_empty(state["first"])))
             schemas = [one.rows.collect_schema() for one in of.each.sums]
             if [one.schema for one in more.sums] != schemas:
                 msg = f"the states have sums of different dtypes; {LIKE_THE_FIRST}"
@@ -301,14 +299,19 @@ def _columns_of(question: Question) -> dict[str, Any]:
     }
 
 
-def _empty(question: Question, name: str) -> NamedFrame:
-    """Return a frame of a batch without its rows, and the names of its columns by role."""
-    context, columns = question.sides[name].context, dict(question.schemas[name])
-    # objects cannot be sent, and nothing reads them
-    columns |= {own: pl.Null() for own, dtype in columns.items() if dtype == pl.Object}
+def _form(question: Question, name: str) -> tuple[pl.Schema, dict[str, Any]]:
+    """Return the columns of a frame of a batch with their dtypes, and their names by role."""
+    schema, context = question.schemas[name], question.sides[name].context
     named = {role: getattr(context, role) for role in ROLES}
-    kept = {role: own for role, own in named.items() if own is False or own in columns}
-    return NamedFrame(pl.DataFrame(schema=columns), kept)
+    return schema, {role: own for role, own in named.items() if own is False or own in schema}
+
+
+def _empty(forms: Mapping[str, tuple[pl.Schema, dict[str, Any]]]) -> dict[str, NamedFrame]:
+    """Return frames of some forms without rows."""
+    return {
+        name: NamedFrame(pl.DataFrame(schema=schema), names)
+        for name, (schema, names) in forms.items()
+    }
 
 
 def _like(column: pl.Series, dtype: pl.DataType) -> pl.Series:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -35,6 +35,8 @@ OF_ROWS = ("judge",)
 """Methods whose results have rows of users."""
 OF_MEANS = {"evaluate", "summarize", "compare"}
 """Methods that read no more of a list than their metrics do."""
+Cast = Callable[[pl.Series, pl.DataType], pl.Series]
+"""Type of functions that bring a column into a dtype."""
 OF_ALL_LISTS = (
     "the interval of a number of all lists needs all lists at once, but buckets hold only some users; evaluate() has its "
     "values, without intervals"
@@ -94,60 +96,48 @@ class Question:
         if len(engines) > 1:
             msg = f"the lists and a side frame are of several engines, {' and '.join(engines)}; give frames of one"
             raise RecframeError(msg)
-
-    @cached_property
-    def frames(self) -> dict[str, Any]:
+        self.frames: dict[str, Any] = {}
         """The frames of the engine, and those of this process as plans, with all of their columns."""
-        found = {}
-        for name, side in self.sides.items():
-            is_there = self.engine is not None and side.kind.engine is not None
-            found[name] = side.kind.frame if is_there else as_plan(side)
-        return found
-
-    @cached_property
-    def schemas(self) -> dict[str, pl.Schema]:
+        self.schemas: dict[str, pl.Schema] = {}
         """The columns of the frames, in the dtypes that they have in a bucket."""
-        found, engine = {}, self.engine
-        for name, frame in self.frames.items():
-            if engine is None:
-                found[name] = frame.collect_schema()
-            elif self.sides[name].kind.engine is None:
-                found[name] = engine.sent(frame.collect_schema())
+        for name, side in self.sides.items():
+            frame, engine = side.kind.frame, self.engine
+            if engine is None or side.kind.engine is None:
+                frame = as_plan(side)
+                schema = frame.collect_schema()
+                schema = schema if engine is None else engine.sent(schema)
             else:
-                found[name] = engine.schema(frame)
-        return found
+                schema = engine.schema(frame)
+            self.frames[name], self.schemas[name] = frame, schema
 
     def plan(self, *, keeps_users: bool = False) -> Plan:
         """Return the plan of the call over the columns that it reads, which a first plan tells."""
-        first = self._planned(self.schemas, keeps_users=keeps_users)
+        first = self.planned(self.schemas, keeps_users=keeps_users)
         first.check()
-        return self._planned(first.read, keeps_users=keeps_users)
+        return self.planned(first.read, keeps_users=keeps_users)
 
-    def plan_of_all(self, whole: Mapping[str, pl.LazyFrame]) -> Plan:
-        """Return the plan of the call over the rows of all users."""
-        return self._planned(self.schemas, whole=whole, keeps_users=self.method in OF_ROWS)
-
-    def _planned(self, schemas: Mapping[str, pl.Schema], **options: Any) -> Plan:
+    def planned(self, schemas: Mapping[str, pl.Schema], **options: Any) -> Plan:
+        """Return the plan of the call over some columns, or over the rows of all users."""
         kinds = {name: side.kind for name, side in self.sides.items()}
         return self.call.planned(Plan(schemas, **options), kinds)
 
-    def rows(self, name: str, columns: Iterable[str]) -> pl.DataFrame:
-        """Return columns of a frame, of which this process reads all rows."""
-        names, kind = [*columns], self.sides[name].kind
+    def rows(
+        self, name: str, schema: Mapping[str, pl.DataType], cast: Cast = pl.Series.cast
+    ) -> pl.DataFrame:
+        """Return columns of a frame, of which this process reads all rows, in some dtypes."""
+        frame, kind, names = self.frames[name], self.sides[name].kind, [*schema]
         if not names:
             return pl.DataFrame()
-        if kind.engine is not None:
-            return kind.engine.read(self.frames[name], names)
-        return kind.run(columns_of(self.frames[name], names))
+        if kind.engine is None:
+            rows = kind.run(columns_of(frame, names))
+        else:
+            rows = kind.engine.read(frame, names)
+        # column by column, since names may be patterns to Polars
+        return pl.DataFrame([cast(one, schema[one.name]) for one in rows])
 
     def in_full(self, schemas: Mapping[str, pl.Schema]) -> dict[str, pl.DataFrame]:
         """Return the columns that are read of the frames that every part of the users has in full."""
-        found = {}
-        for name in WHOLE & {*schemas}:
-            # column by column, since names may be patterns to Polars
-            rows = self.rows(name, schemas[name])
-            found[name] = pl.DataFrame([one.cast(schemas[name][one.name]) for one in rows])
-        return found
+        return {name: self.rows(name, schemas[name]) for name in WHOLE & schemas.keys()}
 
     @cached_property
     def call(self) -> Call:
@@ -282,14 +272,17 @@ def as_plan(side: Side) -> pl.LazyFrame:
 def within_memory(question: Question) -> Any:
     """Return the result of a call, whose frames are read in as many scans as the bound on memory takes."""
     rec, why, schemas = question.rec, None, question.schemas
+    keeps = question.method in OF_ROWS
     try:
-        plan = question.plan(keeps_users=question.method in OF_ROWS)
+        plan = question.plan(keeps_users=keeps)
         schemas = plan.read
     except NeedsAllUsersError as error:
         why = error
     with closing(Scans(question.routed(schemas), question.context.memory)) as scans:
         if scans.hold_all:
-            return _in_one_plan(question)
+            bound = rec._with(replace(question.context, memory=None))  # noqa: SLF001  a Rec's own
+            bound._is_collected |= rec._kind.is_lazy  # noqa: SLF001  as above
+            return getattr(bound, question.method)(*question.arguments, **question.options)
         if why is not None:
             room = Given("memory", scans.least(scans.needed))
             raise NeedsAllUsersError(
@@ -297,7 +290,8 @@ def within_memory(question: Question) -> Any:
             )
         scans.write_files()
         items = question.in_full(schemas)
-        whole = question.plan_of_all(scans.whole() | {one: items[one].lazy() for one in items})
+        all_rows = scans.whole() | {name: rows.lazy() for name, rows in items.items()}
+        whole = question.planned(question.schemas, whole=all_rows, keeps_users=keeps)
 
         def sums(step: Step) -> list[pl.DataFrame]:
             if step.are_keys:  # those of the whole plan take the least time
@@ -307,14 +301,6 @@ def within_memory(question: Question) -> Any:
 
         plan.fill(items)
         return rec._kind.give(plan.run(sums), *whole.shown)  # noqa: SLF001  a Rec's own
-
-
-def _in_one_plan(question: Question) -> Any:
-    """Return the result of the same call without a bound, collected."""
-    rec = question.rec
-    bound = rec._with(replace(question.context, memory=None))  # noqa: SLF001  a Rec's own
-    bound._is_collected |= rec._kind.is_lazy  # noqa: SLF001  as above
-    return getattr(bound, question.method)(*question.arguments, **question.options)
 
 
 @dataclass(frozen=True)

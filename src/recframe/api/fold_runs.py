@@ -9,21 +9,22 @@ from typing import Any
 
 import polars as pl
 
-from recframe.errors import CallError, ColumnError, DataError, RecframeError, kind_of, shown, warn
+from recframe.errors import CallError, ColumnError, DataError, RecframeError, shown, warn
 from recframe.frames.dtypes import common, in_frames
-from recframe.frames.kinds.kind import in_memory, is_frame, stream
+from recframe.frames.kinds.kind import in_memory, stream
 from recframe.frames.options import Context, one_of, whole
-from recframe.frames.roles import Side, listed
+from recframe.frames.roles import Side, check_dtypes, listed
 from recframe.frames.rows.joins import by_item, with_places
 from recframe.splits.baselines import BASELINES, Asked
 from recframe.splits.labels import CHOICES, Labels
-from recframe.splits.log import FOLD
+from recframe.splits.log import FOLD, PAIR
 from recframe.splits.times import length_of
 
 Makes = Callable[..., Any]
 """Type of functions of train, users, and if it takes it fold_in, that return lists."""
 DEFAULT = ("oracle", "popular")
 """The baselines that stand beside every model: what cannot be beaten, and what has to be."""
+LISTS = "recommendations"
 NEW = (FOLD, "model", "rank")
 """The columns that lists have beside the log's own of users and items."""
 
@@ -42,34 +43,31 @@ def asked_of(
     return Asked(whole("k", k, 1), window, whole("seed", seed, 0), drops_seen=drops == "drop")
 
 
-def like_the_log(labels: Labels, rows: pl.LazyFrame, titles: Mapping[str, str]) -> pl.LazyFrame:
-    """Return rows with ids in the dtypes of the log, or say that they cannot match; `titles` name the frame by role."""
+def like_the_log(labels: Labels, rows: pl.LazyFrame, title: str, *roles: str) -> pl.LazyFrame:
+    """Return rows of a frame with ids in the dtypes of the log, or say that they cannot match."""
     own, others = labels.log.schema, rows.collect_schema()
-    casts = []
-    for role, title in titles.items():
+    for role in roles:
         dtypes = {"the log": own[role], title: others[role]}
         if common(dtypes) is None:
             msg = (
                 f"the {role} ids have different dtypes: {in_frames(dtypes)}; cast them to one dtype"
             )
             raise ColumnError(msg)
-        # a value that the log's dtype cannot hold is none of the log's ids
-        casts += [pl.col(role).cast(own[role], strict=False)] * (own[role] != others[role])
-    return rows.with_columns(casts)
+    # a value that the log's dtype cannot hold is none of the log's ids
+    unlike = [role for role in roles if own[role] != others[role]]
+    return rows.with_columns(pl.col(role).cast(own[role], strict=False) for role in unlike)
 
 
 def given(labels: Labels, lists: pl.LazyFrame) -> Any:
     """Return lists (fold, model, user, item, rank) as a frame of the log's kind, with its names of users and items."""
     log = labels.log
-    ids = {role: log.names[role] for role in ("user", "item")}
+    ids = {role: log.names[role] for role in PAIR}
     for name in ids.values():
         if name in NEW:
             msg = f"the log has users or items in a column {name!r}, which is the name of a column of lists; rename it first"
             raise ColumnError(msg)
-    named = {FOLD: FOLD, "model": "model", **ids, "rank": "rank"}
-    plan = lists.select(pl.col(inside).alias(name) for inside, name in named.items())
-    sources = {name: log.kind.source(name) for name in ids.values()}
-    return log.kind.give(plan, sources)
+    plan = lists.select(FOLD, "model", *PAIR, "rank").rename(ids)
+    return log.kind.give(plan, {name: log.kind.source(name) for name in ids.values()})
 
 
 def run(folds: Sequence[Any], models: object, k: int) -> pl.LazyFrame:
@@ -99,8 +97,7 @@ def _lists(split: Any, model: str, function: Makes, users: pl.DataFrame, k: int)
     except Exception as error:
         msg = f"the function of model {model!r} failed in fold {fold}: {type(error).__name__}: {error}"
         raise RecframeError(msg) from error
-    rows = _rows(labels, made, title).drop_nulls(["user", "item"])
-    best = rows.group_by("user", "item").agg(pl.col("height").min())
+    best = _rows(labels, made, title).group_by(PAIR).agg(pl.col("height").min())
     order = ["user", "height", *by_item(labels.log.schema)]
     ranked = stream(with_places(best.sort(order, nulls_last=True), ["user"]))
     unknown = ranked.join(users, on="user", how="anti")["user"]
@@ -110,14 +107,14 @@ def _lists(split: Any, model: str, function: Makes, users: pl.DataFrame, k: int)
             "all); make lists for the users that it gets"
         )
         raise DataError(msg)
-    longer = ranked.filter(pl.col("place") > k)["user"].n_unique()
+    fits = pl.col("place") <= k
+    longer = ranked.filter(~fits)["user"].n_unique()
     if longer:
         warn(
             f"the lists of model {model!r} in fold {fold} have more than k={k} places for {longer} of the users; they are cut"
         )
     names = {FOLD: pl.lit(fold, pl.Int64), "model": pl.lit(model)}
-    shortened = ranked.filter(pl.col("place") <= k)
-    return shortened.select(**names, user="user", item="item", rank="place")
+    return ranked.filter(fits).select(**names, user="user", item="item", rank="place")
 
 
 def _called(function: Makes, split: Any, users: pl.DataFrame) -> Any:
@@ -136,21 +133,14 @@ def _called(function: Makes, split: Any, users: pl.DataFrame) -> Any:
 
 def _rows(labels: Labels, made: Any, title: str) -> pl.LazyFrame:
     """Return the users, the items and what orders them, lowest first, after a check of what a function gave."""
-    frame, names = in_memory(made, title), labels.log.names
-    if not is_frame(frame):
-        needs = f"{names['user']!r}, {names['item']!r} and 'rank' or 'score'"
-        msg = f"{title} is {kind_of(frame)}; return a frame with the columns {needs}"
-        raise CallError(msg)
-    side = Side(title, frame, Context(user=names["user"], item=names["item"]))
-    order = next((one for one in ("rank", "score") if side.has(one)), None)
+    names = labels.log.names
+    side = Side(title, in_memory(made, title), Context(user=names["user"], item=names["item"]))
+    order = next(filter(side.has, ("rank", "score")), None)
     if order is None:
         msg = f"{title} has neither a column 'rank' nor 'score'. It has {listed(side.columns)}"
         raise ColumnError(msg)
-    roles = {role: side.require(role) for role in ("user", "item", order)}
-    taken = side.kind.take(roles, ["user", "item"]).lazy()
-    if not taken.collect_schema()[order].is_numeric():
-        msg = f"{title} has a column {order!r} that is no number"
-        raise ColumnError(msg)
-    rows = like_the_log(labels, taken, dict.fromkeys(["user", "item"], title))
+    taken = side.take([*PAIR, order]).lazy()
+    check_dtypes({LISTS: taken.collect_schema()}, {LISTS: side})
     height = pl.col(order).cast(pl.Float64).fill_nan(None)
-    return rows.select("user", "item", height=height if order == "rank" else -height)
+    rows = like_the_log(labels, taken, title, *PAIR).drop_nulls(PAIR)
+    return rows.select(*PAIR, height=height if order == "rank" else -height)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.abc
-import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -136,7 +135,6 @@ class Rec(Methods[F], Answers[F]):
     def __call__(
         self, truth: Any = None, *, model: str, **options: Unpack[Options]
     ) -> Segmented[F]: ...
-    @argument_errors.bound
     def __call__(self, truth: Any = None, **options: Any) -> Rec[F]:
         """Bind column names, side frames and policies, and return a new object; the frame and this object do not change.
 
@@ -205,10 +203,10 @@ class Rec(Methods[F], Answers[F]):
         >>> recs.rec(truth=truth, item="movie").recall(k=2)
         0.5
         """
-        given = {name: value for name, value in options.items() if value is not None}
-        given |= {} if truth is None else {"truth": truth}
-        bind = under_profile.bind if "profile" in given else Context.bind
-        return self._with(bind(self._context, given))
+        argument_errors.check_options(options)
+        given = {"truth": truth, **options}
+        given = {name: value for name, value in given.items() if value is not None}
+        return self._with(under_profile.bind(self._context, given))
 
     @argument_errors.understood
     def evaluate(
@@ -344,8 +342,9 @@ class Rec(Methods[F], Answers[F]):
         │ users_without_truth ┆ info     ┆ 1    ┆ 1     ┆ user 2                 │
         └─────────────────────┴──────────┴──────┴───────┴────────────────────────┘
         """
-        inputs, clashes = self._candidates()._labelled(by)  # noqa: SLF001  of this class
-        inputs = trainings.named(inputs)
+        context, clashes = self._candidates()._context, dict[str, str]()  # noqa: SLF001  of this class
+        own, names = under_profile.own(context), argument_errors.names(by, context.by)
+        inputs = trainings.named(read(self._frame, own, names, labelled=True, clashes=clashes))
         data = Data(inputs, None if k is None else cutoff(k), clashes)
         result: F = self._kind.give(audit.audit(data, self._run()), {})
         return result
@@ -462,12 +461,6 @@ class Rec(Methods[F], Answers[F]):
             audit.tell_of_schemas(inputs)
         return check_lists(inputs)
 
-    def _labelled(self, by: By) -> tuple[Frames, dict[str, str]]:
-        """Return the frames with columns that may name systems, and the words on columns that cannot match."""
-        own, clashes = under_profile.own(self._context), dict[str, str]()
-        names = argument_errors.names(by, self._context.by)
-        return read(self._frame, own, names, labelled=True, clashes=clashes), clashes
-
     def _evaluated(self, inputs: Frames, asked: Sequence[Convention]) -> pl.LazyFrame:
         return evaluation.evaluate(under_profile.at_home(inputs), asked, self._run())
 
@@ -518,6 +511,7 @@ if TYPE_CHECKING:
         ) -> Segmented[F]: ...
 
 
+vars(Rec.__call__)["__signature__"] = argument_errors.signature_of_rec()
 METHODS = frozenset(name for one in Rec.__mro__ for name in vars(one) if not name.startswith("_"))
 """Public methods, without the users' own metrics."""
 registry.reserve(METHODS)
@@ -558,19 +552,15 @@ def _register_on(frame_class: Any, as_its_library_does: Callable[[str], Any]) ->
 class _AfterPandas(importlib.abc.MetaPathFinder):
     """Import hook that registers `.rec` when pandas is first imported."""
 
-    _looking = False
-
     def find_spec(
-        self, name: str, _path: Sequence[str] | None, _target: ModuleType | None = None
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Find pandas like the other finders, and register on it once it is loaded."""
-        if name != "pandas" or self._looking:
+        if name != "pandas":
             return None
-        self._looking = True
-        try:
-            spec = importlib.util.find_spec(name)
-        finally:
-            self._looking = False
+        others = [finder for finder in sys.meta_path if finder is not self]
+        specs = (finder.find_spec(name, path, target) for finder in others)
+        spec = next(filter(None, specs), None)
         if spec is not None and spec.loader is not None:
             vars(spec.loader)["exec_module"] = partial(self._load, spec.loader)
         return spec

@@ -148,8 +148,8 @@ class Split(Generic[F]):
         The result has the columns of `baselines`: rank is the place in the list, of equal ones by item, up to `k`; an item that
         stands twice counts once. Longer lists are cut with a warning.
 
-        Raises a RecframeError that names fold and model where a function fails, a CallError or ColumnError for what is no list,
-        and a DataError for users that are not in the fold's truth.
+        Raises a RecframeError that names fold and model where a function fails, or returns no list, and a DataError for users
+        that are not in the fold's truth.
 
         >>> import polars as pl, recframe
         >>> log = pl.DataFrame({"user": [1, 1, 2, 1], "item": [10, 11, 10, 12], "day": [1, 2, 2, 3]})

@@ -15,10 +15,10 @@ from recframe.frames.roles import Side
 from recframe.frames.rows.joins import joined
 from recframe.splits import description
 from recframe.splits.labels import Fold, Labels
-from recframe.splits.log import FOLD
+from recframe.splits.log import FOLD, PAIR
 
 LISTS = "the frame of lists"
-OF_USERS = ("user_history", "user_kind")
+OF_USERS = ("user", FOLD, "user_history", "user_kind")
 """The columns of users that a split has."""
 
 
@@ -28,17 +28,20 @@ def bound(labels: Labels, options: Mapping[str, Any]) -> dict[str, Any]:
         if options.get(name) is not None:
             msg = f"rec() of a split takes no {name}=, which it has itself; lists.rec(truth=truth, train=train) takes others"
             raise CallError(msg)
-    names = labels.log.names
-    found = {"user": names["user"], "item": names["item"], **options}
-    users = _users(labels, found)
-    return {**found, "truth": _truth(labels), "train": _train(labels), "users": users}
+    names = {role: labels.log.names[role] for role in PAIR}
+    found = {**names, **options}
+    return {
+        **found,
+        "truth": _truth(labels),
+        "train": _train(labels),
+        "users": _users(labels, found["user"], options.get("users")),
+    }
 
 
 def folds_of(labels: Labels) -> Folds | None:
     """Return the folds that cut every frame; None of one fold alone."""
-    return (
-        None if len(labels.folds) == 1 else Folds(tuple(fold.number for fold in labels.folds), FOLD)
-    )
+    numbers = tuple(fold.number for fold in labels.folds)
+    return Folds(numbers, FOLD) if len(numbers) > 1 else None
 
 
 def with_items(labels: Labels, lists: Any, options: dict[str, Any]) -> Any:
@@ -48,18 +51,17 @@ def with_items(labels: Labels, lists: Any, options: dict[str, Any]) -> Any:
     """
     if isinstance(lists, Mapping):
         return {name: with_items(labels, one, options) for name, one in lists.items()}
-    frame = in_memory(lists, LISTS)
-    side = Side(LISTS, frame, Context(item=options["item"]))
+    side = Side(LISTS, in_memory(lists, LISTS), Context(item=options["item"]))
     _check_lists(labels, side)
     if options["model"] is None and "model" in side.columns:
         options["model"] = "model"
-    has_fold = FOLD in side.columns
-    named = {"item": side.require("item")} | ({FOLD: FOLD} if has_fold else {})
-    plan = like_the_log(labels, side.kind.held_rows(named), {"item": LISTS})
-    if has_fold:
+    folds = [FOLD] * (FOLD in side.columns)
+    named = {"item": side.require("item"), **{fold: fold for fold in folds}}
+    plan = like_the_log(labels, side.kind.held_rows(named), LISTS, "item")
+    if folds:
         plan = _of_the_folds(labels, plan)
     kinds = labels.of(description.item_kinds)
-    plan = description.with_item_kinds(plan, kinds, *[FOLD] * has_fold)
+    plan = description.with_item_kinds(plan, kinds, *folds)
     return side.kind.give_held(plan, {"item_kind": "item_kind"})
 
 
@@ -81,17 +83,19 @@ def _check_lists(labels: Labels, side: Side) -> None:
 
 def _of_the_folds(labels: Labels, lists: pl.LazyFrame) -> pl.LazyFrame:
     """Return lists with folds as whole numbers; of a split of one fold its own."""
-    dtype = lists.collect_schema()[FOLD]
+    dtype, fold = lists.collect_schema()[FOLD], pl.col(FOLD)
     if not dtype.is_integer():
         msg = f"column {FOLD!r} of {LISTS} is {dtype_shown(dtype)}; folds are whole numbers, as a split's own are"
         raise ColumnError(msg)
-    fold = pl.col(FOLD)
+    lists = lists.with_columns(fold.cast(pl.Int64))
     if len(labels.folds) > 1:
-        return lists.with_columns(fold.cast(pl.Int64))
-    n_folds = len(labels.rule.parts)
-    words = f"column {FOLD!r} of {LISTS} has a value that is none of the folds, which are 0 to {n_folds - 1}"
-    is_known = fold.is_between(0, n_folds - 1).fill_null(value=False)
-    checked = lists.with_columns(fold.cast(pl.Int64) + fails_if(~is_known, words))
+        return lists
+    last = len(labels.rule.parts) - 1
+    words = (
+        f"column {FOLD!r} of {LISTS} has a value that is none of the folds, which are 0 to {last}"
+    )
+    is_unknown = ~fold.is_between(0, last).fill_null(value=False)
+    checked = lists.with_columns(fold + fails_if(is_unknown, words))
     return checked.filter(fold == labels.folds[0].number)
 
 
@@ -99,9 +103,8 @@ def _truth(labels: Labels) -> NamedFrame:
     """Return the truth, with its fold and the kinds of items and pairs."""
     truth = labels.of(description.with_kinds)
     beside = {name: name for name in (FOLD, "item_kind", "pair_kind")}
-    relevance = labels.log.context.relevance
     names: dict[str, Any] = dict(labels.log.names)
-    if relevance is False:
+    if labels.log.context.relevance is False:
         names["relevance"] = False
     return NamedFrame(labels.given(truth, beside), names)
 
@@ -111,39 +114,31 @@ def _train(labels: Labels) -> NamedFrame:
     return NamedFrame(labels.given(labels.in_parts("train"), labels.fold_beside), names)
 
 
-def _users(labels: Labels, options: Mapping[str, Any]) -> NamedFrame:
+def _users(labels: Labels, user: str, given: Any) -> NamedFrame:
     """Return the users of each fold's truth and those of `users=`, with their history and kind, and the columns of `users=`."""
-    more, keys = None, ["user"]
-    if (given := options.get("users")) is not None:
-        more = _more(
-            labels,
-            Side("the frame users=", in_memory(given), Context(user=options["user"]), "users"),
-        )
-        keys += [FOLD] * (FOLD in more.collect_schema())
+    more = None if given is None else _more(labels, user, given)
 
     def of_fold(fold: Fold) -> pl.LazyFrame:
         users = fold.users.select("user")
         if more is not None:
-            others = more.filter(pl.col(FOLD) == fold.number) if FOLD in keys else more
-            users = pl.concat([users, others.select("user")]).unique()
+            users = pl.concat([users, more.select("user")]).unique()
         return description.of_users(fold, users)
 
     found = labels.of(of_fold)
-    found = (found if more is None else joined(found, more, keys)).rename({"user": options["user"]})
+    found = (found if more is None else joined(found, more, ["user"])).rename({"user": user})
     if len(labels.folds) == 1:
         found = found.drop(FOLD)
-    frame = found if labels.log.is_lazy else ask([found])[0]
-    return NamedFrame(frame, {"user": options["user"]})
+    return NamedFrame(found if labels.log.is_lazy else ask([found])[0], {"user": user})
 
 
-def _more(labels: Labels, side: Side) -> pl.LazyFrame:
-    """Return the columns of `users=`, with the user's id as `user` in the dtype of the log, and folds as whole numbers."""
+def _more(labels: Labels, user: str, given: Any) -> pl.LazyFrame:
+    """Return the columns of `users=`, with the user's id as `user` in the dtype of the log."""
+    side = Side("the frame users=", in_memory(given), Context(user=user), "users")
     own = side.require("user")
-    others = [name for name in side.columns if name != own]
-    for name in others:
-        if name in {*OF_USERS, "user"}:
+    others = {name: name for name in side.columns if name != own}
+    for name in OF_USERS:
+        if name in others:
             msg = f"{side.title} has a column {name!r}, which the split adds; drop or rename it"
             raise ColumnError(msg)
-    taken = side.kind.take({"user": own} | {name: name for name in others}, ["user"]).lazy()
-    taken = like_the_log(labels, taken, {"user": side.title}).filter(pl.col("user").is_not_null())
-    return taken.with_columns(pl.col(FOLD).cast(pl.Int64)) if FOLD in others else taken
+    taken = side.kind.take({"user": own} | others, ["user"]).lazy().drop_nulls("user")
+    return like_the_log(labels, taken, side.title, "user")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import wraps
 from inspect import Parameter
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, cast, get_args
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 C = TypeVar("C", bound="Callable[..., Any]")
-DEFAULTS: dict[str, Any] = vars(Filters())
+FILTERS = fields(Filters)
+"""The options of all rules, with their defaults."""
 LEAKS = (
     "random splits leak the future: train has rows later than rows of truth, which no model has when it is used; "
     "split.by_time(last='7d') has the past alone in train"
@@ -54,10 +55,8 @@ def _rule(method: C) -> C:
     """Decorate a rule: its signature has the options of all rules, and its splits say how it was called."""
     own = inspect.signature(method)
     named = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
-    for name, annotation in Options.__annotations__.items():
-        written = annotation.__forward_arg__
-        one = Parameter(name, Parameter.KEYWORD_ONLY, default=DEFAULTS[name], annotation=written)
-        named.append(one)
+    way = Parameter.KEYWORD_ONLY
+    common = [Parameter(one.name, way, default=one.default, annotation=one.type) for one in FILTERS]
 
     @wraps(method)
     def called(self: Any, *arguments: Any, **given: Any) -> Any:
@@ -67,7 +66,7 @@ def _rule(method: C) -> C:
         self._call = f"{method.__name__}({', '.join(written)})"
         return method(self, *arguments, **given)
 
-    vars(called)["__signature__"] = own.replace(parameters=named)
+    vars(called)["__signature__"] = own.replace(parameters=[*named, *common])
     return cast("C", argument_errors.understood(called))
 
 
@@ -148,8 +147,8 @@ class Splits(Generic[F]):
         dtype = log.require_time("by_time")
         _check_align(align, dtype)
         if last is not None:
-            horizon = times.length_of("last", last, dtype)
-            rule = rules.rolling(log, 1, {"horizon": horizon}, align)
+            lengths = {"horizon": times.length_of("last", last, dtype)}
+            rule = rules.rolling(log, 1, lengths, align)
         elif share is not None:
             rule = rules.by_share(log, options.share("share", share, "0.2"))
         else:
@@ -201,13 +200,11 @@ class Splits(Generic[F]):
         dtype = log.require_time("rolling")
         n_folds = options.whole("folds", folds, 1)
         _check_align(align, dtype)
-        given = {"horizon": horizon, "step": step, "gap": gap, "window": window}
-        lengths = {
-            name: times.length_of(name, one, dtype, zero=name == "gap")
-            for name, one in given.items()
-            if one is not None or name == "horizon"
-        }
-        if lengths.get("step", lengths["horizon"]).seconds < lengths["horizon"].seconds:
+        lengths = {"horizon": times.length_of("horizon", horizon, dtype)}
+        for name, one in {"step": step, "gap": gap, "window": window}.items():
+            if one is not None:
+                lengths[name] = times.length_of(name, one, dtype, zero=name == "gap")
+        if "step" in lengths and lengths["step"].seconds < lengths["horizon"].seconds:
             msg = (
                 f"step={shown(step)} is shorter than horizon={shown(horizon)}, so that rows would be truth in several folds; "
                 "write a longer step"
@@ -362,11 +359,12 @@ class Splits(Generic[F]):
             point = None if at is None else times.point_of("at", at, dtype)
         n_folds = 1 if folds is None else options.whole("folds", folds, 1)
         of_users = 1.0 if at is not None else _share("by_user", share, folds)
-        number: float
-        if isinstance(plain_number(fold_in), int):
-            number = options.whole("fold_in", fold_in, 1)
-        else:
-            number = options.share("fold_in", fold_in, "0.8")
+        is_whole = isinstance(plain_number(fold_in), int)
+        number = (
+            options.whole("fold_in", fold_in, 1)
+            if is_whole
+            else options.share("fold_in", fold_in, "0.8")
+        )
         rule = rules.by_user(of_users, point, n_folds, number, by, seed)
         return self._split(log, rule, common)
 
@@ -422,12 +420,11 @@ def _check_align(align: object, dtype: pl.DataType) -> None:
 
 def _share(call: str, share: object, folds: int | None) -> float:
     """Return the share of each fold's truth, which folds say where it is left out."""
-    if share is None and (folds is None or folds == 1):
-        found = f"rec.split.{call}() needs a share, or several folds to part all among them"
-        msg = f"{found}; write {call}(share=0.2) or {call}(folds=5)"
-        raise CallError(msg)
     n_folds = folds or 1
     if share is None:
+        if n_folds == 1:
+            found = f"rec.split.{call}() needs a share, or several folds to part all among them"
+            raise CallError(f"{found}; write {call}(share=0.2) or {call}(folds=5)")
         return 1 / n_folds
     number = options.share("share", share, "0.2")
     if round(number * n_folds, 9) > 1:
