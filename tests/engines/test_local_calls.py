@@ -251,6 +251,16 @@ def test_zeros_of_two_signs_are_one_user_and_nan_is_none():
     assert_users_match(recs, truth, users, truth.select(-pl.col("user"), "item"))
 
 
+def test_a_truth_whose_rows_all_count_says_so_in_buckets_and_batches_too():
+    recs = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
+    truth = pl.DataFrame({"user": [1, 1], "item": [1, 3], "relevance": [0, 1]})
+    every = rf.frame(truth, relevance=False)
+
+    # of the items 1 and 3 the list has the first
+    assert recs.rec(truth=every, **BOUND).recall(k=2) == 0.5
+    assert rf.accumulator("recall@2").update(recs, every).result()["recall@2"].item() == 0.5
+
+
 def test_what_is_no_sum_says_what_to_write():
     rec = rec_of("polars", **BOUND)
     for name in {*REFUSED} - {"plot", "split"}:

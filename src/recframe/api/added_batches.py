@@ -65,8 +65,7 @@ class Batches:
         try:
             self.plan = question.plan()
         except NeedsAllUsersError as error:
-            msg = f"an accumulator sees some users at a time: {error}"
-            raise RecframeError(msg) from None
+            raise RecframeError(f"an accumulator sees some users at a time: {error}") from None
         kind, read = question.sides[LISTS].kind, self.plan.read
         self.kind: Kind = type(kind.results or kind)(())
         self.first = {name: _form(question, name) for name in OF_BATCH if name in read}
@@ -88,8 +87,7 @@ class Batches:
     def rows(self, question: Question) -> dict[str, pl.DataFrame]:
         """Return the columns that are read of a batch, as the first has them, and those of its users in bound frames."""
         if _columns_of(question) != self.columns:
-            msg = f"this batch has other columns than the first; {LIKE_THE_FIRST}"
-            raise ColumnError(msg)
+            raise ColumnError(f"this batch has other columns than the first; {LIKE_THE_FIRST}")
         found = {}
         for name in self.first:
             found[name] = question.rows(name, self.plan.schemas[name], _like)
@@ -151,11 +149,10 @@ class Accumulator:
         user who comes in two batches counts twice; with check_users=True it raises a DataError.
         """
         if hasattr(lists, "shape") and not is_frame(lists):
-            msg = (
+            raise RecframeError(
                 f"a batch is of frames, and the lists are {kind_of(lists)}; make one of scores by rf.from_scores(scores, "
                 "users=users), and of ids by rf.from_lists(ids, users=users)"
             )
-            raise RecframeError(msg)
         with self._lock:
             question = self._question(lists, truth)
             of = self._of or Batches(question)
@@ -171,8 +168,9 @@ class Accumulator:
         with self._lock:
             of, totals = self._of, self._totals
             if of is None:
-                msg = "no batch was given, so there is no number; first write update(lists, truth)"
-                raise RecframeError(msg)
+                raise RecframeError(
+                    "no batch was given, so there is no number; first write update(lists, truth)"
+                )
             of.plan.take(of.models, totals.models)
             of.plan.take(of.each, totals.sums)
             return of.kind.in_kind(chosen(of.plan.finish(), of.plan.shown.columns), {})
@@ -193,12 +191,14 @@ class Accumulator:
         state = other.state() if isinstance(other, Accumulator) else other
         if other is self or not isinstance(state, Mapping) or "metrics" not in state:
             given = "itself" if other is self else kind_of(other)
-            msg = f"merge() takes another accumulator or its state(), and was given {given}"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"merge() takes another accumulator or its state(), and was given {given}"
+            )
         for name, mine in self._said.items():
             if (theirs := state.get(name)) != mine:
-                msg = f"the states have different {name}: {mine} and {theirs}; merge those of one call"
-                raise RecframeError(msg)
+                raise RecframeError(
+                    f"the states have different {name}: {mine} and {theirs}; merge those of one call"
+                )
         if state["first"] is None:
             return self
         more = Totals(*(state[name] for name in Totals._fields))
@@ -206,8 +206,7 @@ class Accumulator:
             of = self._of or Batches(self._question(**_empty(state["first"])))
             schemas = [one.rows.collect_schema() for one in of.each.sums]
             if [one.schema for one in more.sums] != schemas:
-                msg = f"the states have sums of different dtypes; {LIKE_THE_FIRST}"
-                raise ColumnError(msg)
+                raise ColumnError(f"the states have sums of different dtypes; {LIKE_THE_FIRST}")
             self._add(of, more._replace(models=self._known(more.models, both=True)))
         return self
 
@@ -232,20 +231,24 @@ class Accumulator:
         """Reject what no sums over batches have."""
         context = self._context
         if any(isinstance(one, str) and role_named(one, context) == "user" for one in self._by):
-            msg = f"{Given('by', 'user')}: rows of users are no sums; write evaluate(..., by='user') of each batch"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"{Given('by', 'user')}: rows of users are no sums; write evaluate(..., by='user') of each batch"
+            )
         if under_profile.own(context).universe == "all" and context.users is not None:
-            msg = "universe='all' counts users of users= who may be in no batch; leave users= out, or name another universe"
-            raise RecframeError(msg)
+            raise RecframeError(
+                "universe='all' counts users of users= who may be in no batch; leave users= out, or name another universe"
+            )
         for one in under_profile.asked(context, self.metrics):
             if one.needs.levels & ALONG:
-                msg = f"{one.metric} compares each list with all others, which no batch has; ask evaluate() of all lists"
-                raise RecframeError(msg)
+                raise RecframeError(
+                    f"{one.metric} compares each list with all others, which no batch has; ask evaluate() of all lists"
+                )
             wanted = {*chain.from_iterable(fact.builder.needs for fact in one.needs.facts)}
             for need, name in FRAMES.items():
                 if need in wanted and getattr(context, name) is None:
-                    msg = f"{one.metric} needs the {need} of all batches: bind it, rf.accumulator(..., {name}={name})"
-                    raise ColumnError(msg)
+                    raise ColumnError(
+                        f"{one.metric} needs the {need} of all batches: bind it, rf.accumulator(..., {name}={name})"
+                    )
 
     def _question(self, recommendations: Any, truth: Any = None) -> Question:
         """Return the call on a batch."""
@@ -255,8 +258,9 @@ class Accumulator:
         lists, bound = held(in_memory(lists), {"model": context.model})
         kind = kind_for(lists, str(FrameOf(LISTS)))
         if kind.engine is not None:
-            msg = f"a batch is in memory, and {kind.engine.name} adds up its own; write rf.rec(frame, truth).evaluate(...)"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"a batch is in memory, and {kind.engine.name} adds up its own; write rf.rec(frame, truth).evaluate(...)"
+            )
         rec = Rec(lists)._with(replace(context, **bound, truth=in_memory(truth)))  # noqa: SLF001  a call's own
         return Question(rec, "evaluate", tuple(self.metrics), {"by": self._by})
 
@@ -269,16 +273,18 @@ class Accumulator:
             new = one.join(first, on="model", how="anti", nulls_equal=True)
             if len(new) or (both and len(one) < len(first)):
                 there = ", ".join(map(shown, first["model"]))
-                msg = f"the first batch has lists of all models, and others are found than {there}; give it a list of each"
-                raise DataError(msg)
+                raise DataError(
+                    f"the first batch has lists of all models, and others are found than {there}; give it a list of each"
+                )
         return known
 
     def _add(self, of: Batches, more: Totals) -> None:
         """Add the sums of batches to those of all."""
         mine = self._totals
         if twice := more.users & mine.users:
-            msg = f"the user {shown(min(twice, key=repr))} is in two batches, and would count twice; give all rows in one"
-            raise DataError(msg)
+            raise DataError(
+                f"the user {shown(min(twice, key=repr))} is in two batches, and would count twice; give all rows in one"
+            )
         sums = of.each.added([mine.sums, more.sums]) if mine.n_batches else more.sums
         mine.users.update(more.users)
         n_batches = mine.n_batches + more.n_batches
@@ -321,11 +327,10 @@ def _like(column: pl.Series, dtype: pl.DataType) -> pl.Series:
     values = column.fill_nan(None) if column.dtype.is_float() else column
     found = values.cast(dtype, strict=False)
     if not found.cast(values.dtype, strict=False).eq_missing(values).all():
-        msg = (
+        raise ColumnError(
             f"column {column.name!r} of this batch is {column.dtype}, with values that {dtype}, its dtype in the first batch, "
             f"does not hold; {LIKE_THE_FIRST}"
         )
-        raise ColumnError(msg)
     return found
 
 
@@ -382,8 +387,7 @@ def accumulator(
     """
     for name, instead in NOT_BOUND.items():
         if name in options:
-            msg = f"rf.accumulator() takes no {name}=: {instead}"
-            raise RecframeError(msg)
+            raise RecframeError(f"rf.accumulator() takes no {name}=: {instead}")
     argument_errors.check_options(options)
     given = {name: value for name, value in options.items() if value is not None}
     context, asked = under_profile.bind(Context(), given), registry.asked(metrics, k)

@@ -51,8 +51,7 @@ def check_call(
     for argument in (*arguments, given.get("k"), given.get("by")):
         if not isinstance(argument, PLAIN) and is_side(argument):
             first = f"bind it first: frame.rec(truth=truth).{call}(...)"
-            msg = f"rec.{call}() takes no frame, but found {kind_of(argument)}; {first}"
-            raise CallError(msg)
+            raise CallError(f"rec.{call}() takes no frame, but found {kind_of(argument)}; {first}")
     check_options(given, named, call)
 
 
@@ -92,12 +91,11 @@ def _check_one_list(name: str, rec: Any) -> None:
     """Say that a method goes by one list of each user, where trainings give several."""
     training = rec._context.training  # noqa: SLF001  the methods of this room are those of a Rec
     if training is not None:
-        msg = (
+        raise RecframeError(
             f"rec.{name}() needs one list of each user, but {Given('training', training)} gives several; summarize(...) and "
             "compare(...) are over users and trainings; or call it for one training: leave training= out of a frame filtered "
             f"to one value of {training!r}"
         )
-        raise RecframeError(msg)
 
 
 def names(by: object, bound: Iterable[str | Made] = ()) -> list[str | Made]:
@@ -113,8 +111,9 @@ def _name(one: object) -> str | Made:
     if isinstance(one, pl.Expr):
         return made_by(one)
     if not isinstance(one, str | Made):
-        msg = f"by= takes the names of columns as text, and Polars expressions; found {shown(one)}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"by= takes the names of columns as text, and Polars expressions; found {shown(one)}"
+        )
     return one
 
 

@@ -35,6 +35,9 @@ OF_ROWS = ("judge",)
 """Methods whose results have rows of users."""
 OF_MEANS = {"evaluate", "summarize", "compare"}
 """Methods that read no more of a list than their metrics do."""
+Arguments = tuple[Any, ...]
+Options = Mapping[str, Any]
+Schemas = Mapping[str, pl.Schema]
 Cast = Callable[[pl.Series, pl.DataType], pl.Series]
 """Type of functions that bring a column into a dtype."""
 OF_ALL_LISTS = (
@@ -50,8 +53,8 @@ class Call:
     """Method of `rec` with arguments and options, without frames."""
 
     method: str
-    arguments: tuple[Any, ...]
-    options: Mapping[str, Any]
+    arguments: Arguments
+    options: Options
     context: Context
     """The options of `rec(...)`, with the side frames' own column names in place of the frames."""
     own: tuple[Definition, ...]
@@ -66,7 +69,7 @@ class Call:
             parts[name] = part = Part(rows, name, plan, (kinds or {}).get(name))
             if name != LISTS:  # which has the names of the call
                 columns, names = rows.collect_schema(), getattr(self.context, name).names
-                read = {role: own for role, own in names.items() if own in columns}
+                read = {role: own for role, own in names.items() if own is False or own in columns}
                 sides[name] = NamedFrame(part, read)
         rec: Any = Rec(parts[LISTS])
         bound = rec._with(replace(self.context, **sides))  # noqa: SLF001  a call's own frames
@@ -78,9 +81,7 @@ class Call:
 class Question:
     """Method of `rec` over frames of which a plan has some users at a time."""
 
-    def __init__(
-        self, rec: Any, method: str, arguments: tuple[Any, ...], options: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, rec: Any, method: str, arguments: Arguments, options: Options) -> None:
         self.rec, self.context = rec, rec._context  # noqa: SLF001  a Rec's own
         self.method, self.arguments, self.options = method, arguments, dict(options)
         k: Any = self.options.get("k")
@@ -94,20 +95,21 @@ class Question:
         self.engine: Engine | None = self.sides[LISTS].kind.engine
         engines = {side.kind.engine.name for side in self.sides.values() if side.kind.engine}
         if len(engines) > 1:
-            msg = f"the lists and a side frame are of several engines, {' and '.join(engines)}; give frames of one"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"the lists and a side frame are of several engines, {' and '.join(engines)}; give frames of one"
+            )
         self.frames: dict[str, Any] = {}
         """The frames of the engine, and those of this process as plans, with all of their columns."""
         self.schemas: dict[str, pl.Schema] = {}
         """The columns of the frames, in the dtypes that they have in a bucket."""
         for name, side in self.sides.items():
             frame, engine = side.kind.frame, self.engine
-            if engine is None or side.kind.engine is None:
+            if engine is not None and side.kind.engine is not None:
+                schema = engine.schema(frame)
+            else:
                 frame = as_plan(side)
                 schema = frame.collect_schema()
                 schema = schema if engine is None else engine.sent(schema)
-            else:
-                schema = engine.schema(frame)
             self.frames[name], self.schemas[name] = frame, schema
 
     def plan(self, *, keeps_users: bool = False) -> Plan:
@@ -116,26 +118,22 @@ class Question:
         first.check()
         return self.planned(first.read, keeps_users=keeps_users)
 
-    def planned(self, schemas: Mapping[str, pl.Schema], **options: Any) -> Plan:
+    def planned(self, schemas: Schemas, **options: Any) -> Plan:
         """Return the plan of the call over some columns, or over the rows of all users."""
         kinds = {name: side.kind for name, side in self.sides.items()}
         return self.call.planned(Plan(schemas, **options), kinds)
 
-    def rows(
-        self, name: str, schema: Mapping[str, pl.DataType], cast: Cast = pl.Series.cast
-    ) -> pl.DataFrame:
+    def rows(self, name: str, schema: pl.Schema, cast: Cast = pl.Series.cast) -> pl.DataFrame:
         """Return columns of a frame, of which this process reads all rows, in some dtypes."""
         frame, kind, names = self.frames[name], self.sides[name].kind, [*schema]
         if not names:
             return pl.DataFrame()
-        if kind.engine is None:
-            rows = kind.run(columns_of(frame, names))
-        else:
-            rows = kind.engine.read(frame, names)
+        own = kind.engine
+        rows = kind.run(columns_of(frame, names)) if own is None else own.read(frame, names)
         # column by column, since names may be patterns to Polars
         return pl.DataFrame([cast(one, schema[one.name]) for one in rows])
 
-    def in_full(self, schemas: Mapping[str, pl.Schema]) -> dict[str, pl.DataFrame]:
+    def in_full(self, schemas: Schemas) -> dict[str, pl.DataFrame]:
         """Return the columns that are read of the frames that every part of the users has in full."""
         return {name: self.rows(name, schemas[name]) for name in WHOLE & schemas.keys()}
 
@@ -185,26 +183,23 @@ class Question:
         """Reject what goes by an order of rows, or is a user's by all other users, which a bucket has not."""
         lists = self.sides[LISTS]
         if not lists.has("rank") and "order" in {context.ties for context in self._contexts}:
-            msg = (
+            raise RecframeError(
                 f"ties='order' needs an order of rows, but those of {engine.name} have none; give each row a rank, or write "
                 "another ties="
             )
-            raise RecframeError(msg)
         if self.method == "judge" and lists.rows_are_items:
-            msg = (
+            raise RecframeError(
                 "a judged frame without ids of items is numbered row by row, which no bucket can do; name their column: "
                 "rec(item='item_id')"
             )
-            raise RecframeError(msg)
         for metric in self.metrics if self.has_rows_of_users else []:
             if needs_of(metric).levels & OF_OTHERS:
-                msg = (
+                raise NeedsAllUsersError(
                     f"{metric} by user compares each user with all others, but a bucket has only some users; leave out "
                     "by='user'"
                 )
-                raise NeedsAllUsersError(msg)
 
-    def routed(self, schemas: Mapping[str, pl.Schema]) -> dict[str, Routed]:
+    def routed(self, schemas: Schemas) -> dict[str, Routed]:
         """Return the rows and columns that are read of the frames that are parted by users."""
         roles = {"users": ("user",), "truth": ("user", "item", "relevance")}
         found = {}
@@ -308,7 +303,7 @@ class Task:
     """Step of a call's plan, which a worker makes again for each bucket of users."""
 
     call: Call
-    schemas: Mapping[str, pl.Schema]
+    schemas: Schemas
     filled: NamedRows
     """Frames that every bucket has in full, and sums of all users."""
     keeps_users: bool
@@ -322,7 +317,7 @@ class Task:
         return plan.part(frames, plan.step(self.places) if self.places else plan.steps[-1])
 
 
-def on_engine(rec: Any, method: str, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+def on_engine(rec: Any, method: str, arguments: Arguments, options: Options) -> Any:
     """Return the result of a method on an engine's frames, whose rows stay where they are."""
     question, frame = Question(rec, method, arguments, options), rec._frame  # noqa: SLF001  a Rec's own
     engine = question.engine

@@ -62,11 +62,10 @@ def _refuse(rec: Any, name: str) -> NoReturn:
         if engine is None
         else f"give it a frame of this process, such as pl.scan_parquet(path), in place of one of {engine.name}"
     )
-    msg = (
+    raise RecframeError(
         f"rec.{name} is not a sum over users, so it does not run in buckets: {instead}, or request "
         "evaluate(..., by='user'), summarize(...) or compare(...)"
     )
-    raise RecframeError(msg)
 
 
 class InBuckets(Rec[F]):
@@ -114,12 +113,12 @@ def register(frame_class: type) -> None:
     kind = kind_of_class(frame_class) if isinstance(frame_class, type) else None
     if kind is None or kind.engine is None:
         name = getattr(frame_class, "__name__", shown(frame_class))
-        msg = f"{name} is not a class of an engine's frames; give {CLASSES}"
-        raise RecframeError(msg)
+        raise RecframeError(f"{name} is not a class of an engine's frames; give {CLASSES}")
     if not isinstance(vars(frame_class).get("rec"), _Accessor):
         if hasattr(frame_class, "rec"):
-            msg = f"{frame_class.__name__} already has another attribute rec; write rf.rec(frame)"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"{frame_class.__name__} already has another attribute rec; write rf.rec(frame)"
+            )
         frame_class.rec = _Accessor()  # type: ignore[attr-defined]  # which is what is put there
 
 

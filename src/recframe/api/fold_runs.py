@@ -49,10 +49,9 @@ def like_the_log(labels: Labels, rows: pl.LazyFrame, title: str, *roles: str) ->
     for role in roles:
         dtypes = {"the log": own[role], title: others[role]}
         if common(dtypes) is None:
-            msg = (
+            raise ColumnError(
                 f"the {role} ids have different dtypes: {in_frames(dtypes)}; cast them to one dtype"
             )
-            raise ColumnError(msg)
     # a value that the log's dtype cannot hold is none of the log's ids
     unlike = [role for role in roles if own[role] != others[role]]
     return rows.with_columns(pl.col(role).cast(own[role], strict=False) for role in unlike)
@@ -64,8 +63,9 @@ def given(labels: Labels, lists: pl.LazyFrame) -> Any:
     ids = {role: log.names[role] for role in PAIR}
     for name in ids.values():
         if name in NEW:
-            msg = f"the log has users or items in a column {name!r}, which is the name of a column of lists; rename it first"
-            raise ColumnError(msg)
+            raise ColumnError(
+                f"the log has users or items in a column {name!r}, which is the name of a column of lists; rename it first"
+            )
     plan = lists.select(FOLD, "model", *PAIR, "rank").rename(ids)
     return log.kind.give(plan, {name: log.kind.source(name) for name in ids.values()})
 
@@ -74,11 +74,10 @@ def run(folds: Sequence[Any], models: object, k: int) -> pl.LazyFrame:
     """Return the lists of functions over folds: fold, model, user, item, rank."""
     named = dict(models) if isinstance(models, Mapping) else {}
     if not named or not all(map(callable, named.values())):
-        msg = (
+        raise CallError(
             f"run() takes functions by the names of their models, and found {shown(models)}: run({{'mine': function}}), where "
             "function(train, users) returns lists"
         )
-        raise CallError(msg)
     found = []
     for split in folds:
         users = stream(split._labels.folds[0].users.select("user"))  # noqa: SLF001  of this room
@@ -95,18 +94,18 @@ def _lists(split: Any, model: str, function: Makes, users: pl.DataFrame, k: int)
     try:
         made = _called(function, split, users)
     except Exception as error:
-        msg = f"the function of model {model!r} failed in fold {fold}: {type(error).__name__}: {error}"
-        raise RecframeError(msg) from error
+        raise RecframeError(
+            f"the function of model {model!r} failed in fold {fold}: {type(error).__name__}: {error}"
+        ) from error
     best = _rows(labels, made, title).group_by(PAIR).agg(pl.col("height").min())
     order = ["user", "height", *by_item(labels.log.schema)]
     ranked = stream(with_places(best.sort(order, nulls_last=True), ["user"]))
     unknown = ranked.join(users, on="user", how="anti")["user"]
     if len(unknown):
-        msg = (
+        raise DataError(
             f"{title} has users that are not in the truth of the fold, such as {shown(unknown[0])} ({unknown.n_unique():,} in "
             "all); make lists for the users that it gets"
         )
-        raise DataError(msg)
     fits = pl.col("place") <= k
     longer = ranked.filter(~fits)["user"].n_unique()
     if longer:
@@ -137,8 +136,9 @@ def _rows(labels: Labels, made: Any, title: str) -> pl.LazyFrame:
     side = Side(title, in_memory(made, title), Context(user=names["user"], item=names["item"]))
     order = next(filter(side.has, ("rank", "score")), None)
     if order is None:
-        msg = f"{title} has neither a column 'rank' nor 'score'. It has {listed(side.columns)}"
-        raise ColumnError(msg)
+        raise ColumnError(
+            f"{title} has neither a column 'rank' nor 'score'. It has {listed(side.columns)}"
+        )
     taken = side.take([*PAIR, order]).lazy()
     check_dtypes({LISTS: taken.collect_schema()}, {LISTS: side})
     height = pl.col(order).cast(pl.Float64).fill_nan(None)

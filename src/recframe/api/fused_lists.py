@@ -96,18 +96,18 @@ def _given(side: Side, fusion: Fusion, k: int | None) -> Any:
     """Return the fused lists as a frame of the lists' kind, with their names of columns."""
     kind, names = side.kind, side.context.names
     if kind.engine is not None or side.context.model is None:
-        msg = (
+        raise RecframeError(
             "rf.fuse takes the lists of several models, as frames of Polars, pandas or Arrow: give them by name, "
             f"rf.fuse({{'svd': svd, 'knn': knn}}), or the column that tells them apart, rf.fuse(lists, model={NAMED})"
         )
-        raise RecframeError(msg)
     taken = side.take(["model", "user", "item", _order(side, fusion)]).lazy()
     check_dtypes({LISTS: taken.collect_schema()}, {LISTS: side})
     nameless = fails_if(pl.col("model").is_null(), WITHOUT_MODEL.format(names["model"]))
     roles = ["user", "item", *["rank"] * side.has("rank"), "score"]
     if names["rank"] == names["score"]:
-        msg = f"the result has a rank and a score, and both are named {names['rank']!r}; name the other one: score={NAMED}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"the result has a rank and a score, and both are named {names['rank']!r}; name the other one: score={NAMED}"
+        )
     rows = fusion.fused(taken.filter(nameless == 0), k)
     rows = rows.select(pl.col(role).alias(names[role]) for role in roles)
     return kind.give(rows, {names[role]: kind.source(names[role]) for role in roles[:2]})
@@ -130,17 +130,17 @@ def _checked(
         return None
     if method != "weighted" or not weights or {*(names or weights)} != {*weights}:
         models = f" and the models {', '.join(map(shown, names))}" if names else ""
-        msg = (
+        raise RecframeError(
             "method='weighted' takes a number for each model: weights={'svd': 0.7, 'knn': 0.3}; found "
             f"method={method!r}, weights={shown(weights)}{models}"
         )
-        raise RecframeError(msg)
     return {str(name): _number(f"weights[{name!r}]", weight) for name, weight in weights.items()}
 
 
 def _number(name: str, value: object, least: float = -math.inf) -> float:
     number = plain_number(value)
     if number is None or not least <= number < math.inf or number == -math.inf:
-        msg = f"{name}={shown(value)}: {name} takes a number{' from 0 up' * (least == 0)}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"{name}={shown(value)}: {name} takes a number{' from 0 up' * (least == 0)}"
+        )
     return float(number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
@@ -77,19 +77,17 @@ def _first(values: pl.LazyFrame, segments: list[str], n: int, *, is_falling: boo
 def _check_names(names: Sequence[str]) -> None:
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        msg = (
+        raise ColumnError(
             f"the result has a column {twice[0]!r} of its own, and {twice[0]!r} is also a column of items= or by=; rename "
             "that"
         )
-        raise ColumnError(msg)
 
 
 def lists_of(rec: Any, metric: Metric[...], users: pl.Series) -> pl.DataFrame:
     """Return the lists of some users, and what is relevant to them, under the names of roles."""
     inputs, *_ = _values_of_users(rec, metric)
     lists = _rows_of_lists(replace(inputs, segments=()), metric, users.to_frame("user").lazy())
-    rows: pl.DataFrame = rec._kind.run(lists)  # noqa: SLF001  the methods of this class are those of a Rec
-    return rows
+    return cast("pl.DataFrame", rec._kind.run(lists))  # noqa: SLF001  the methods of this class are those of a Rec
 
 
 def _values_of_users(

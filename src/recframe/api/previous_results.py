@@ -41,12 +41,14 @@ def earlier_rows(last: Any, of: Question, dtypes: pl.Schema) -> pl.DataFrame:
     if {*OWN} <= {*rows.columns}:
         rows = _latest_run(rows, of, by)
     for lacking in (name for name in ("metric", *NUMBERS) if name not in rows.columns):
-        msg = f"the earlier result has no column {lacking!r}; it comes from summarize(...) or rf.history(...)"
-        raise ColumnError(msg)
+        raise ColumnError(
+            f"the earlier result has no column {lacking!r}; it comes from summarize(...) or rf.history(...)"
+        )
     split = rows.columns[: rows.columns.index("metric")]
     for unlike in sorted(({*split} ^ {*by}) - {str(of.by.get(MODEL))}):
-        msg = f"the earlier result and this one are not both split by {unlike!r}; use the same by= for both"
-        raise ColumnError(msg)
+        raise ColumnError(
+            f"the earlier result and this one are not both split by {unlike!r}; use the same by= for both"
+        )
     keys = {key: _in_dtype(rows[name], dtypes[key]) for key, name in of.by.items() if name in split}
     numbers = {own: rows[name].cast(pl.Float64) for name, own in NUMBERS.items()}
     found = pl.DataFrame({**keys, "metric": rows["metric"], **numbers})
@@ -72,8 +74,9 @@ def _latest_run(history: pl.DataFrame, of: Question, by: Sequence[str]) -> pl.Da
     names = runs["name"].unique().sort().to_list()
     if len(names) > 1:
         some = f"last=rf.history(...).filter(name={shown(next(filter(None, names)))})"
-        msg = f"the latest runs of the history have several names, {', '.join(map(repr, names))}; choose one: {some}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"the latest runs of the history have several names, {', '.join(map(repr, names))}; choose one: {some}"
+        )
     split = [pl.col(key).replace(NULL, None) for key in keys if key in by]
     named = {own: name for name, own in OF_SUMMARY.items()}
     return runs.rename(named).select(*split, "metric", *NUMBERS)
@@ -94,8 +97,9 @@ def _in_dtype(column: pl.Series, dtype: pl.DataType) -> pl.Series:
         found = text.cast(dtype, strict=False)
     lost = text.filter(found.is_null() & text.is_not_null())
     if len(lost):
-        msg = f"the earlier result has {column.name} {lost[0]!r}, which is no value of today's dtype, {dtype}; cast one of them"
-        raise DataError(msg)
+        raise DataError(
+            f"the earlier result has {column.name} {lost[0]!r}, which is no value of today's dtype, {dtype}; cast one of them"
+        )
     return found
 
 

@@ -104,8 +104,7 @@ class BoundMetric(Generic[F]):
             """Say how a metric of a frame gets its cut-off."""
             name, cut = self.metric.name, shown(k)
             calls_of_it = f"frame.rec.{name}(k={cut}), or frame.rec.evaluate(rf.{name} @ {cut})"
-            msg = f"rec.{name} takes its cut-off when it is called: write {calls_of_it}"
-            raise CallError(msg)
+            raise CallError(f"rec.{name} takes its cut-off when it is called: write {calls_of_it}")
 
 
 class Rec(Methods[F], Answers[F]):
@@ -270,8 +269,7 @@ class Rec(Methods[F], Answers[F]):
         plan = request.with_support() if support else request.evaluated(SUPPORT if tidy else ())
         plan = tidied(plan.lazy(), request.inputs, metrics) if tidy else plan
         told = partial(tell_of_tidy if tidy else audit.tell, request.home, metrics)
-        result: F = request.kind.give(plan, request.inputs.sources, told)
-        return result
+        return cast("F", request.kind.give(plan, request.inputs.sources, told))
 
     @argument_errors.understood
     def judge(self) -> F:
@@ -306,8 +304,7 @@ class Rec(Methods[F], Answers[F]):
             told_apart = zip(roles[:-2], names, strict=False)
             fields = (pl.first().struct.field(one).alias(name) for one, name in told_apart)
             frame = frame.select(*fields, pl.nth(range(1, 5)))
-        result: F = self._kind.give(frame, sources, warned_of_truth(inputs))
-        return result
+        return cast("F", self._kind.give(frame, sources, warned_of_truth(inputs)))
 
     @argument_errors.understood
     def audit(self, k: int | None = None, *, by: By = None) -> F:
@@ -346,8 +343,7 @@ class Rec(Methods[F], Answers[F]):
         own, names = under_profile.own(context), argument_errors.names(by, context.by)
         inputs = trainings.named(read(self._frame, own, names, labelled=True, clashes=clashes))
         data = Data(inputs, None if k is None else cutoff(k), clashes)
-        result: F = self._kind.give(audit.audit(data, self._run()), {})
-        return result
+        return cast("F", self._kind.give(audit.audit(data, self._run()), {}))
 
     @argument_errors.understood
     def explain(
@@ -405,8 +401,9 @@ class Rec(Methods[F], Answers[F]):
         """
         names = [name for one in by for name in argument_errors.names(one)]
         if not names:
-            msg = "group_by() needs the name of at least one column: group_by('country')"
-            raise RecframeError(msg)
+            raise RecframeError(
+                "group_by() needs the name of at least one column: group_by('country')"
+            )
         return cast("Segmented[F]", self._with(self._context.grouped(names)))
 
     @property
@@ -424,8 +421,9 @@ class Rec(Methods[F], Answers[F]):
     def _with(self, context: Context) -> Rec[F]:
         engine = kind_for(self._frame).engine
         if context.memory is not None and engine is not None:
-            msg = f"memory= is for frames of this process; {engine.name} has settings of its own, so leave it out"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"memory= is for frames of this process; {engine.name} has settings of its own, so leave it out"
+            )
         is_divided = context.memory is not None or engine is not None
         bound: Rec[F] = (self._in_buckets if is_divided else Rec)(self._frame)
         bound._context, bound._is_collected = context, self._is_collected

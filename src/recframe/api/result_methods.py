@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 import polars as pl
 
@@ -74,8 +74,7 @@ class ResultsShown(Generic[F]):
         │ 1     ┆ 1    ┆ 0.0     ┆ null ┆ 12   ┆ 1         ┆ false ┆ Jaws  │
         └───────┴──────┴─────────┴──────┴──────┴───────────┴───────┴───────┘
         """
-        result: F = shown_lists(self, metric, k, n, by, worst=True)
-        return result
+        return cast("F", shown_lists(self, metric, k, n, by, worst=True))
 
     @argument_errors.understood
     def best(
@@ -100,8 +99,7 @@ class ResultsShown(Generic[F]):
         │ 1     ┆ 1    ┆ 1.0 ┆ 1    ┆ 10   ┆ 1         ┆ true │
         └───────┴──────┴─────┴──────┴──────┴───────────┴──────┘
         """
-        result: F = shown_lists(self, metric, k, n, by, worst=False)
-        return result
+        return cast("F", shown_lists(self, metric, k, n, by, worst=False))
 
     @argument_errors.understood
     def table(  # noqa: PLR0913  those of summarize and compare, and how the table looks
@@ -247,8 +245,9 @@ class ResultsShown(Generic[F]):
         rec = rec._with(replace(context, by=()))  # noqa: SLF001
         found = _metrics(rec, metrics, k)
         if context.training is not None:
-            msg = "a report shows lists of one training; of several write summarize() and compare()"
-            raise RecframeError(msg)
+            raise RecframeError(
+                "a report shows lists of one training; of several write summarize() and compare()"
+            )
         asked = question(rec._candidates(), found, None, None, None) if found else None  # noqa: SLF001
         return report(
             rec,

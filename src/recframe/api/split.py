@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Generic
+from typing import Any, Generic, cast
 
 import polars as pl
 
@@ -40,8 +40,7 @@ class Split(Generic[F]):
         """
         labels = self._labels
         beside = {FOLD: FOLD, "part": PART}
-        result: F = labels.given(labels.of(lambda fold: fold.rows), beside)
-        return result
+        return cast("F", labels.given(labels.of(lambda fold: fold.rows), beside))
 
     @property
     def train(self) -> F:
@@ -81,13 +80,11 @@ class Split(Generic[F]):
         labels = self._labels
         truth = labels.of(description.with_kinds)
         beside = {name: name for name in description.COLUMNS}
-        result: F = labels.given(truth, labels.fold_beside | beside)
-        return result
+        return cast("F", labels.given(truth, labels.fold_beside | beside))
 
     def _of(self, part: Part) -> F:
         labels = self._labels
-        result: F = labels.given(labels.in_parts(part), labels.fold_beside)
-        return result
+        return cast("F", labels.given(labels.in_parts(part), labels.fold_beside))
 
     @cached_property
     def folds(self) -> list[Split[F]]:
@@ -137,8 +134,7 @@ class Split(Generic[F]):
         labels = self._labels
         known = [*dict.fromkeys(names)] or [*fold_runs.DEFAULT]
         asked = fold_runs.asked_of(labels, known, k, window=window, seed=seed, seen=seen)
-        result: F = fold_runs.given(labels, lists_of(labels.folds, known, asked))
-        return result
+        return cast("F", fold_runs.given(labels, lists_of(labels.folds, known, asked)))
 
     def run(self, models: Mapping[str, fold_runs.Makes], *, k: int = 100) -> F:
         """Return the lists that functions make: each is called once a fold, with its train and the users of its truth.
@@ -160,8 +156,7 @@ class Split(Generic[F]):
         (0, 'last_sold', 1, 10, 1)
         """
         lists = fold_runs.run(self.folds, models, whole("k", k, 1))
-        result: F = fold_runs.given(self._labels, lists)
-        return result
+        return cast("F", fold_runs.given(self._labels, lists))
 
     def rec(self, lists: Any, *, model: str | None = None, **options: Any) -> Any:
         """Return the `rec` of lists with the truth and the train of the split: `s.rec(lists).evaluate("ndcg@10")`.
@@ -221,8 +216,7 @@ class Split(Generic[F]):
         kind = labels.log.kind
         rows = {fold.number: fold.rows for fold in labels.folds}
         folds = in_folds(rows, labels.rule.parted_by, size=kind.size)
-        result: F = kind.give(audit_split(folds), {})
-        return result
+        return cast("F", kind.give(audit_split(folds), {}))
 
     def describe(self) -> F:
         """Return what the split looks like: one row for each fold.
@@ -252,8 +246,7 @@ class Split(Generic[F]):
         """
         labels = self._labels
         plan = description.described(labels)
-        result: F = labels.log.kind.give(plan, {})
-        return result
+        return cast("F", labels.log.kind.give(plan, {}))
 
     def __repr__(self) -> str:
         """Return the rule, the log and the rows of each part; nothing of a LazyFrame is collected."""

@@ -26,8 +26,9 @@ def bound(labels: Labels, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of `rec(...)` with what the split has: truth, train, users and names of columns."""
     for name in ("truth", "train"):
         if options.get(name) is not None:
-            msg = f"rec() of a split takes no {name}=, which it has itself; lists.rec(truth=truth, train=train) takes others"
-            raise CallError(msg)
+            raise CallError(
+                f"rec() of a split takes no {name}=, which it has itself; lists.rec(truth=truth, train=train) takes others"
+            )
     names = {role: labels.log.names[role] for role in PAIR}
     found = {**names, **options}
     return {
@@ -68,25 +69,27 @@ def with_items(labels: Labels, lists: Any, options: dict[str, Any]) -> Any:
 def _check_lists(labels: Labels, side: Side) -> None:
     """Reject lists that cannot be held against the split."""
     if side.kind.engine is not None:
-        msg = f"rec() of a split takes lists of Polars, pandas and Arrow, and {side.kind.engine.name} has none"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"rec() of a split takes lists of Polars, pandas and Arrow, and {side.kind.engine.name} has none"
+        )
     if "item_kind" in side.columns:
-        msg = f"{LISTS} has a column 'item_kind' already, which the split adds; drop or rename it"
-        raise ColumnError(msg)
+        raise ColumnError(
+            f"{LISTS} has a column 'item_kind' already, which the split adds; drop or rename it"
+        )
     if FOLD not in side.columns and len(labels.folds) > 1:
-        msg = (
+        raise ColumnError(
             f"{LISTS} has no column {FOLD!r}, and the split has {len(labels.folds)} folds, each with its own truth: add it to "
             "the lists, as baselines() and run() do, or bind the lists of each fold: split.folds[0].rec(lists)"
         )
-        raise ColumnError(msg)
 
 
 def _of_the_folds(labels: Labels, lists: pl.LazyFrame) -> pl.LazyFrame:
     """Return lists with folds as whole numbers; of a split of one fold its own."""
     dtype, fold = lists.collect_schema()[FOLD], pl.col(FOLD)
     if not dtype.is_integer():
-        msg = f"column {FOLD!r} of {LISTS} is {dtype_shown(dtype)}; folds are whole numbers, as a split's own are"
-        raise ColumnError(msg)
+        raise ColumnError(
+            f"column {FOLD!r} of {LISTS} is {dtype_shown(dtype)}; folds are whole numbers, as a split's own are"
+        )
     lists = lists.with_columns(fold.cast(pl.Int64))
     if len(labels.folds) > 1:
         return lists
@@ -138,7 +141,8 @@ def _more(labels: Labels, user: str, given: Any) -> pl.LazyFrame:
     others = {name: name for name in side.columns if name != own}
     for name in OF_USERS:
         if name in others:
-            msg = f"{side.title} has a column {name!r}, which the split adds; drop or rename it"
-            raise ColumnError(msg)
+            raise ColumnError(
+                f"{side.title} has a column {name!r}, which the split adds; drop or rename it"
+            )
     taken = side.kind.take({"user": own} | others, ["user"]).lazy().drop_nulls("user")
     return like_the_log(labels, taken, side.title, "user")

@@ -139,8 +139,9 @@ class Splits(Generic[F]):
         └──────┴──────┴─────┴──────┴───────┘
         """
         if _only("by_time", at=at, last=last, share=share) is None:
-            msg = "rec.split.by_time() takes one of at=, last= and share=, but found none; write by_time(last='7d')"
-            raise CallError(msg)
+            raise CallError(
+                "rec.split.by_time() takes one of at=, last= and share=, but found none; write by_time(last='7d')"
+            )
         _only("by_time", until=until, last=last, share=share)
         _only("by_time", align=align, at=at, share=share)
         log = self._log(common)
@@ -205,11 +206,10 @@ class Splits(Generic[F]):
             if one is not None:
                 lengths[name] = times.length_of(name, one, dtype, zero=name == "gap")
         if "step" in lengths and lengths["step"].seconds < lengths["horizon"].seconds:
-            msg = (
+            raise RecframeError(
                 f"step={shown(step)} is shorter than horizon={shown(horizon)}, so that rows would be truth in several folds; "
                 "write a longer step"
             )
-            raise RecframeError(msg)
         rule = rules.rolling(log, n_folds, lengths, align)
         return self._split(log, rule, common)
 
@@ -297,8 +297,7 @@ class Splits(Generic[F]):
         options.one_of("per", per, get_args(Per))
         if per == "log" and (n is not None or keep != 1):
             name = "keep" if n is None else "n"
-            msg = f"{name}= goes by users; write per='user', or leave it out"
-            raise CallError(msg)
+            raise CallError(f"{name}= goes by users; write per='user', or leave it out")
         _only("random", share=share, n=n)
         log = self._log(common)
         n_folds = 1 if folds is None else options.whole("folds", folds, 1)
@@ -379,8 +378,9 @@ class Splits(Generic[F]):
             options.one_of(name, getattr(filters, name), known)
         options.whole("min_train", filters.min_train, 0)
         if filters.min_relevance is not None and plain_number(filters.min_relevance) is None:
-            msg = f"min_relevance={shown(filters.min_relevance)}: write a number; rows below it are never truth"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"min_relevance={shown(filters.min_relevance)}: write a number; rows below it are never truth"
+            )
         if filters.target != "all":
             log.require_time(self._call.partition("(")[0])
         return Split(labelled(log, replace(rule, words=self._call), filters))
@@ -402,11 +402,10 @@ def _only(call: str, **given: object) -> str | None:
     named = [f"{name}=" for name, value in given.items() if value is not None]
     if len(named) > 1:
         *some, last = (f"{name}=" for name in given)
-        msg = (
+        raise CallError(
             f"rec.split.{call}() takes one of {', '.join(some)} and {last}, but found {' and '.join(named)}; leave one of them "
             "out"
         )
-        raise CallError(msg)
     return named[0] if named else None
 
 
@@ -414,8 +413,9 @@ def _check_align(align: object, dtype: pl.DataType) -> None:
     """Reject an alignment that the times do not have."""
     options.one_of("align", align, (None, *times.ALIGNED))
     if align and (dtype.is_numeric() or (dtype == pl.Date and align == "hour")):
-        msg = f"align={shown(align)} needs datetimes; the times are {dtype_shown(dtype)}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"align={shown(align)} needs datetimes; the times are {dtype_shown(dtype)}"
+        )
 
 
 def _share(call: str, share: object, folds: int | None) -> float:
@@ -429,8 +429,7 @@ def _share(call: str, share: object, folds: int | None) -> float:
     number = options.share("share", share, "0.2")
     if round(number * n_folds, 9) > 1:
         found = f"folds={n_folds} of share={shown(share)} are more than all"
-        msg = f"{found}; write a share up to {1 / n_folds:.4g}, or fewer folds"
-        raise RecframeError(msg)
+        raise RecframeError(f"{found}; write a share up to {1 / n_folds:.4g}, or fewer folds")
     return number
 
 
@@ -484,5 +483,4 @@ class OfLogs(Generic[F]):
                 "core() of a whole log counts rows that a split puts into truth, so that train knows the future; write "
                 "split.by_time(..., min_train=5), or split.train.rec().core(after_split=True) after the split"
             )
-        result: F = log.kind.give_held(core_of(log, least), {})
-        return result
+        return cast("F", log.kind.give_held(core_of(log, least), {}))
