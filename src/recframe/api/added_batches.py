@@ -25,7 +25,6 @@ from recframe.errors import (
 )
 from recframe.evaluation.plan import WHOLE
 from recframe.frames.hints import ROLES, FrameOf, Given
-from recframe.frames.kinds.engine import NamedRows
 from recframe.frames.kinds.kind import Kind, chosen, in_memory, is_frame, kind_for, stream
 from recframe.frames.kinds.several_models import held
 from recframe.frames.options import DEFAULTS, SIDES, Context, NamedFrame, is_side
@@ -55,6 +54,7 @@ NOT_BOUND = {
 }
 """Options of `rec(...)` that an accumulator does not take, with the alternative."""
 A_SECOND_TIME = "one of the metrics looks at lists a second time, after sums over all of them; ask evaluate() of all lists"
+Rows = Sequence[pl.DataFrame]
 LIKE_THE_FIRST = "give each batch the columns of the first, in the same dtypes"
 
 
@@ -66,7 +66,7 @@ class Batches:
             self.plan = question.plan()
         except NeedsAllUsersError as error:
             raise RecframeError(f"an accumulator sees some users at a time: {error}") from None
-        kind, read = question.sides[LISTS].kind, self.plan.read
+        kind, read = question.sides[LISTS].kind, self.plan.schemas
         self.kind: Kind = type(kind.results or kind)(())
         self.first = {name: _form(question, name) for name in OF_BATCH if name in read}
         self.columns = _columns_of(question)
@@ -84,24 +84,19 @@ class Batches:
         once, self.models, self.each = map(self.plan.step, (of_bound, of_models, each))
         self.plan.take(once, once.added([self.plan.part(bound, once)]))
 
-    def rows(self, question: Question) -> dict[str, pl.DataFrame]:
-        """Return the columns that are read of a batch, as the first has them, and those of its users in bound frames."""
+    def rows(self, question: Question) -> tuple[dict[str, pl.DataFrame], pl.Series]:
+        """Return what is read of a batch, as the first has it, the rows of its users in bound frames, and these users."""
         if _columns_of(question) != self.columns:
             raise ColumnError(f"this batch has other columns than the first; {LIKE_THE_FIRST}")
-        found = {}
-        for name in self.first:
-            found[name] = question.rows(name, self.plan.schemas[name], _like)
-        users = self.ids(found)
+        schemas = self.plan.schemas
+        found = {name: question.rows(name, schemas[name], _like) for name in self.first}
+        ids = [_text(rows[self.users[name]]).alias("user") for name, rows in found.items()]
+        each = pl.concat(map(pl.Series.to_frame, ids), how="vertical_relaxed")
+        users = each["user"].unique().drop_nulls()
         for name, rows in self.bound.items():
             own = _text(rows[self.users[name]])
             found[name] = rows.filter(own.is_in(users.cast(own.dtype, strict=False)))
-        return found
-
-    def ids(self, batch: NamedRows) -> pl.Series:
-        """Return the distinct users of a batch, categories as text."""
-        each = [_text(batch[name][self.users[name]]).alias("user") for name in self.first]
-        ids = pl.concat(map(pl.Series.to_frame, each), how="vertical_relaxed")
-        return ids["user"].unique().drop_nulls()
+        return found, users
 
 
 class Totals(NamedTuple):
@@ -110,9 +105,9 @@ class Totals(NamedTuple):
     users: set[Any]
     """Users of all batches, where these are checked."""
     n_batches: int = 0
-    models: Sequence[pl.DataFrame] = ()
+    models: Rows = ()
     """Models of the first batch."""
-    sums: Sequence[pl.DataFrame] = ()
+    sums: Rows = ()
 
 
 class Accumulator:
@@ -156,11 +151,15 @@ class Accumulator:
         with self._lock:
             question = self._question(lists, truth)
             of = self._of or Batches(question)
-            batch = of.rows(question)
+            batch, ids = of.rows(question)
             models = self._known(of.plan.part(batch, of.models))
             of.plan.take(of.models, models)
-            users = {*of.ids(batch)} if self._checks_users else set()
-            self._add(of, Totals(users, 1, models, of.plan.part(batch, of.each)))
+            self._add(
+                of,
+                Totals(
+                    {*ids} if self._checks_users else set(), 1, models, of.plan.part(batch, of.each)
+                ),
+            )
         return self
 
     def result(self) -> Any:
@@ -203,7 +202,11 @@ class Accumulator:
             return self
         more = Totals(*(state[name] for name in Totals._fields))
         with self._lock:
-            of = self._of or Batches(self._question(**_empty(state["first"])))
+            empty = {
+                name: NamedFrame(pl.DataFrame(schema=schema), own)
+                for name, (schema, own) in state["first"].items()
+            }
+            of = self._of or Batches(self._question(**empty))
             schemas = [one.rows.collect_schema() for one in of.each.sums]
             if [one.schema for one in more.sums] != schemas:
                 raise ColumnError(f"the states have sums of different dtypes; {LIKE_THE_FIRST}")
@@ -264,9 +267,7 @@ class Accumulator:
         rec = Rec(lists)._with(replace(context, **bound, truth=in_memory(truth)))  # noqa: SLF001  a call's own
         return Question(rec, "evaluate", tuple(self.metrics), {"by": self._by})
 
-    def _known(
-        self, models: Sequence[pl.DataFrame], *, both: bool = False
-    ) -> Sequence[pl.DataFrame]:
+    def _known(self, models: Rows, *, both: bool = False) -> Rows:
         """Return the models of the first batch, or say which it did not have, whose users then count without a list."""
         known = self._totals.models or models
         for one, first in zip(models, known, strict=True):
@@ -299,7 +300,7 @@ def _bound(context: Context, options: Sequence[str]) -> list[str]:
 def _columns_of(question: Question) -> dict[str, Any]:
     """Return the columns of the frames of a batch, and which of them are those of roles."""
     return {
-        side.title: ({*side.columns}, side.context.names)
+        side.title: ({*side.columns}, side.context.names, side.context.relevance is False)
         for name, side in question.sides.items()
         if name in OF_BATCH
     }
@@ -310,14 +311,6 @@ def _form(question: Question, name: str) -> tuple[pl.Schema, dict[str, Any]]:
     schema, context = question.schemas[name], question.sides[name].context
     named = {role: getattr(context, role) for role in ROLES}
     return schema, {role: own for role, own in named.items() if own is False or own in schema}
-
-
-def _empty(forms: Mapping[str, tuple[pl.Schema, dict[str, Any]]]) -> dict[str, NamedFrame]:
-    """Return frames of some forms without rows."""
-    return {
-        name: NamedFrame(pl.DataFrame(schema=schema), names)
-        for name, (schema, names) in forms.items()
-    }
 
 
 def _like(column: pl.Series, dtype: pl.DataType) -> pl.Series:

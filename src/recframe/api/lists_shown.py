@@ -55,7 +55,12 @@ def shown_lists(
         of_items = side.take(["item"], columns).lazy().drop_nulls("item")
         lists = _joined_on(lists, of_items, ["item"])
         names |= {one.inside: one.name for one in columns}
-    _check_names([*names.values()])
+    own = [*names.values()]
+    if twice := [name for name in own if own.count(name) > 1]:
+        raise ColumnError(
+            f"the result has a column {twice[0]!r} of its own, and {twice[0]!r} is also a column of items= or by=; rename "
+            "that"
+        )
     by_list = [*segments, PLACE, "user", "rank", "item"]
     plan = _joined_on(first, lists, [*inputs.model, "user"]).sort(by_list, nulls_last=True)
     plan = plan.select(pl.col(inside).alias(name) for inside, name in names.items())
@@ -72,15 +77,6 @@ def _first(values: pl.LazyFrame, segments: list[str], n: int, *, is_falling: boo
     place = pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
     ordered = ordered.with_columns((place.over(segments) if segments else place).alias(PLACE))
     return ordered.filter(pl.col(PLACE) <= n).cache()
-
-
-def _check_names(names: Sequence[str]) -> None:
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise ColumnError(
-            f"the result has a column {twice[0]!r} of its own, and {twice[0]!r} is also a column of items= or by=; rename "
-            "that"
-        )
 
 
 def lists_of(rec: Any, metric: Metric[...], users: pl.Series) -> pl.DataFrame:

@@ -40,14 +40,16 @@ def earlier_rows(last: Any, of: Question, dtypes: pl.Schema) -> pl.DataFrame:
     rows, by = collected(last), [*of.by.values()]
     if {*OWN} <= {*rows.columns}:
         rows = _latest_run(rows, of, by)
-    for lacking in (name for name in ("metric", *NUMBERS) if name not in rows.columns):
+    lacking = [name for name in ("metric", *NUMBERS) if name not in rows.columns]
+    if lacking:
         raise ColumnError(
-            f"the earlier result has no column {lacking!r}; it comes from summarize(...) or rf.history(...)"
+            f"the earlier result has no column {lacking[0]!r}; it comes from summarize(...) or rf.history(...)"
         )
     split = rows.columns[: rows.columns.index("metric")]
-    for unlike in sorted(({*split} ^ {*by}) - {str(of.by.get(MODEL))}):
+    unlike = sorted(({*split} ^ {*by}) - {str(of.by.get(MODEL))})
+    if unlike:
         raise ColumnError(
-            f"the earlier result and this one are not both split by {unlike!r}; use the same by= for both"
+            f"the earlier result and this one are not both split by {unlike[0]!r}; use the same by= for both"
         )
     keys = {key: _in_dtype(rows[name], dtypes[key]) for key, name in of.by.items() if name in split}
     numbers = {own: rows[name].cast(pl.Float64) for name, own in NUMBERS.items()}
@@ -65,17 +67,18 @@ def _latest_run(history: pl.DataFrame, of: Question, by: Sequence[str]) -> pl.Da
 
     # frames of engines have none
     today = "" if of.kind.all_users is not None else fingerprint(of.inputs)
+    keys = keys_of(history.columns)
     counts = history["metric"].is_in([*map(str, of.metrics)])
     counts &= history["fingerprint"].ne_missing(today)
-    keys = keys_of(history.columns)
     for key in keys:
         counts &= history[key].is_null() != (key in by)
     runs = history.filter(counts).filter(pl.col("as_of") == pl.col("as_of").max())
     names = runs["name"].unique().sort().to_list()
     if len(names) > 1:
-        some = f"last=rf.history(...).filter(name={shown(next(filter(None, names)))})"
+        one = next(filter(None, names))
         raise RecframeError(
-            f"the latest runs of the history have several names, {', '.join(map(repr, names))}; choose one: {some}"
+            f"the latest runs of the history have several names, {', '.join(map(repr, names))}; choose one: "
+            f"last=rf.history(...).filter(name={shown(one)})"
         )
     split = [pl.col(key).replace(NULL, None) for key in keys if key in by]
     named = {own: name for name, own in OF_SUMMARY.items()}

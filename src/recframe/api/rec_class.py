@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.machinery import ModuleSpec
-from inspect import Parameter
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
 
@@ -46,13 +45,13 @@ if TYPE_CHECKING:
 
 def _signature(bound: BoundMetric[Any]) -> inspect.Signature:
     """Return the parameters of a call: the metric's own behind those of every metric."""
-    way = Parameter.POSITIONAL_OR_KEYWORD
-    types = {"k": Cutoffs, "by": By}
-    of_each = [Parameter(name, way, default=None, annotation=kind) for name, kind in types.items()]
+    *of_each, _ = inspect.signature(_of_call, eval_str=True).parameters.values()
     return inspect.Signature([*of_each, *bound.metric.typed_parameters.values()])
 
 
-def _of_call(k: Any = None, by: Any = None, **parameters: Any) -> tuple[Any, Any, dict[str, Any]]:
+def _of_call(
+    k: Cutoffs = None, by: By = None, **parameters: Any
+) -> tuple[Cutoffs, By, dict[str, Any]]:
     """Return the arguments of a call, and the metric's own parameters."""
     return k, by, parameters
 
