@@ -87,34 +87,21 @@ def _written(name: str, value: Any, named: Collection[str], call: str) -> str:
     return ""
 
 
-def _check_one_list(name: str, rec: Any) -> None:
-    """Say that a method goes by one list of each user, where trainings give several."""
-    training = rec._context.training  # noqa: SLF001  the methods of this room are those of a Rec
-    if training is not None:
-        raise RecframeError(
-            f"rec.{name}() needs one list of each user, but {Given('training', training)} gives several; summarize(...) and "
-            "compare(...) are over users and trainings; or call it for one training: leave training= out of a frame filtered "
-            f"to one value of {training!r}"
-        )
-
-
 def names(by: object, bound: Iterable[str | Made] = ()) -> list[str | Made]:
     """Return the distinct column names and expressions of a `by` argument, behind those that are bound."""
     if by is None:
         return [*bound]
     single = isinstance(by, str) or is_side(by) or not isinstance(by, Iterable)
-    given = map(_name, [by] if single else by)  # type: ignore[call-overload]
-    return [*dict.fromkeys([*bound, *given])]
-
-
-def _name(one: object) -> str | Made:
-    if isinstance(one, pl.Expr):
-        return made_by(one)
-    if not isinstance(one, str | Made):
-        raise RecframeError(
-            f"by= takes the names of columns as text, and Polars expressions; found {shown(one)}"
-        )
-    return one
+    given: Any = [by] if single else by
+    found = [*bound]
+    for one in given:
+        made = made_by(one) if isinstance(one, pl.Expr) else one
+        if not isinstance(made, str | Made):
+            raise RecframeError(
+                f"by= takes the names of columns as text, and Polars expressions; found {shown(one)}"
+            )
+        found.append(made)
+    return [*dict.fromkeys(found)]
 
 
 def understood(method: C) -> C:
@@ -128,8 +115,13 @@ def understood(method: C) -> C:
     @wraps(method)
     def called(self: Any, *arguments: Any, **given: Any) -> Any:
         check_call(name, arguments, given, own)
-        if name in ONE_LIST:
-            _check_one_list(name, vars(self).get("_of", self))
+        rec = vars(self).get("_of", self)
+        if name in ONE_LIST and (training := rec._context.training) is not None:  # noqa: SLF001  those of a Rec
+            raise RecframeError(
+                f"rec.{name}() needs one list of each user, but {Given('training', training)} gives several; summarize(...) "
+                "and compare(...) are over users and trainings; or call it for one training: leave training= out of a frame "
+                f"filtered to one value of {training!r}"
+            )
         for option in given.keys() & SHARES.keys():
             if given[option] is not None or option != "margin":
                 given[option] = options.share(option, given[option], SHARES[option])

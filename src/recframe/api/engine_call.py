@@ -84,9 +84,6 @@ class InBuckets(Rec[F]):
 Rec._in_buckets = InBuckets  # noqa: SLF001  which a Rec cannot import
 
 
-CLASSES = " or ".join(OF_ENGINES)
-
-
 class _Accessor:
     """Descriptor of `rec` on engine frames; a column `rec` takes precedence."""
 
@@ -113,7 +110,9 @@ def register(frame_class: type) -> None:
     kind = kind_of_class(frame_class) if isinstance(frame_class, type) else None
     if kind is None or kind.engine is None:
         name = getattr(frame_class, "__name__", shown(frame_class))
-        raise RecframeError(f"{name} is not a class of an engine's frames; give {CLASSES}")
+        raise RecframeError(
+            f"{name} is not a class of an engine's frames; give {' or '.join(OF_ENGINES)}"
+        )
     if not isinstance(vars(frame_class).get("rec"), _Accessor):
         if hasattr(frame_class, "rec"):
             raise RecframeError(

@@ -12,35 +12,17 @@ import polars as pl
 from recframe.errors import CallError, ColumnError, DataError, RecframeError, shown, warn
 from recframe.frames.dtypes import common, in_frames
 from recframe.frames.kinds.kind import in_memory, stream
-from recframe.frames.options import Context, one_of, whole
+from recframe.frames.options import Context
 from recframe.frames.roles import Side, check_dtypes, listed
 from recframe.frames.rows.joins import by_item, with_places
-from recframe.splits.baselines import BASELINES, Asked
-from recframe.splits.labels import CHOICES, Labels
+from recframe.splits.labels import Labels
 from recframe.splits.log import FOLD, PAIR
-from recframe.splits.times import length_of
 
 Makes = Callable[..., Any]
 """Type of functions of train, users, and if it takes it fold_in, that return lists."""
-DEFAULT = ("oracle", "popular")
-"""The baselines that stand beside every model: what cannot be beaten, and what has to be."""
 LISTS = "recommendations"
 NEW = (FOLD, "model", "rank")
 """The columns that lists have beside the log's own of users and items."""
-
-
-def asked_of(
-    labels: Labels, names: Sequence[str], k: object, *, window: Any, seed: object, seen: Any
-) -> Asked:
-    """Return the arguments of baselines, after checks."""
-    log = labels.log
-    for name in names:
-        one_of("baseline", name, BASELINES)
-    one_of("seen", seen, (None, *CHOICES["seen"]))
-    if window is not None:
-        window = length_of("window", window, log.require_time("baselines"))
-    drops = labels.filters.seen if seen is None else seen
-    return Asked(whole("k", k, 1), window, whole("seed", seed, 0), drops_seen=drops == "drop")
 
 
 def like_the_log(labels: Labels, rows: pl.LazyFrame, title: str, *roles: str) -> pl.LazyFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import polars as pl
 
@@ -84,12 +84,11 @@ def fuse(  # noqa: PLR0913  one call says what is fused and how
     one_of("normalize", normalize, (*get_args(Normalize), None))
     given = {"model": model, "user": user, "item": item, "rank": rank, "score": score}
     frames, options = held(lists, {name: one for name, one in given.items() if one is not None})
-    names = [*frames.frames] if isinstance(frames, Models) else None
+    names = [*frames.frames] if isinstance(frames, Models) else []
     smoothing = _number("smoothing", smoothing, least=0)
     fusion = Fusion(method, normalize, smoothing, _checked(weights, method, names))
     side = Side(str(FrameOf(LISTS)), frames, Context().bind(options))
-    result: F = _given(side, fusion, None if k is None else cutoff(k))
-    return result
+    return cast("F", _given(side, fusion, None if k is None else cutoff(k)))
 
 
 def _given(side: Side, fusion: Fusion, k: int | None) -> Any:
@@ -123,7 +122,7 @@ def _order(side: Side, fusion: Fusion) -> str:
 
 
 def _checked(
-    weights: Mapping[Any, float] | None, method: str, names: list[str] | None
+    weights: Mapping[Any, float] | None, method: str, names: list[str]
 ) -> Mapping[str, float] | None:
     """Return the weights of the models by their names as text, or say what is wrong with them."""
     if weights is None and method != "weighted":

@@ -105,9 +105,8 @@ class Tracked(Generic[F]):
         # what is wrong with these is said before any work is done
         place, time = place_of(history), moment(as_of)
         summary = rec.summarize(*metrics, k=k, by=by, cluster=cluster, level=level)
-        names: list[Any] = [*argument_errors.names(by), *([] if cluster is None else [cluster])]
-        asked = registry.asked(metrics, k)
-        data = fingerprint(rec._inputs(names, asked))  # noqa: SLF001  the methods of this room are those of a Rec
+        names = argument_errors.names(cluster, argument_errors.names(by))
+        data = fingerprint(rec._inputs(names, registry.asked(metrics, k)))  # noqa: SLF001  the methods of this room are those of a Rec
         return write(summary, place, {"as_of": time, "name": name, "fingerprint": data}, tags)
 
     @argument_errors.understood

@@ -23,7 +23,6 @@ NUMBERS = {
 }
 """Columns that are read, with the names that they get."""
 OTHERS = dict.fromkeys(NUMBERS.values(), pl.Float64)
-TEXTUAL = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
 TRUTHS = {"true": True, "false": False}
 
 
@@ -91,13 +90,13 @@ def _in_dtype(column: pl.Series, dtype: pl.DataType) -> pl.Series:
         return column
     text = column.to_frame().select(as_text(pl.first(), column.dtype)).to_series()
     found = text.clear(len(text))
-    if dtype == pl.Boolean:
-        found = text.replace_strict(TRUTHS, default=None, return_dtype=dtype)
-    elif isinstance(dtype, pl.Date | pl.Datetime):
-        with suppress(pl.exceptions.ComputeError):  # of which no text is a time
+    with suppress(pl.exceptions.PolarsError):  # where no text is a value of it
+        if dtype == pl.Boolean:
+            found = text.replace_strict(TRUTHS, default=None, return_dtype=dtype)
+        elif isinstance(dtype, pl.Date | pl.Datetime):
             found = text.str.strptime(dtype, strict=False)
-    elif dtype.is_numeric() or dtype in TEXTUAL:
-        found = text.cast(dtype, strict=False)
+        else:
+            found = text.cast(dtype, strict=False)
     lost = text.filter(found.is_null() & text.is_not_null())
     if len(lost):
         raise DataError(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.abc
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, cast, overload
 
 import polars as pl
 
@@ -28,7 +28,7 @@ from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import SUPPORT, Convention, n_keys, needs_of
 from recframe.frames.inputs import Frames, read
 from recframe.frames.kinds.kind import Kind, kind_for, with_results_of_polars
-from recframe.frames.options import Context, Folds, Options, size_of
+from recframe.frames.options import Context, Options, size_of
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric, OfEach, at_cutoffs, cutoff, is_many
 from recframe.profiles import under_profile
@@ -36,14 +36,13 @@ from recframe.ranking.data_checks import as_frame, check_lists
 from recframe.ranking.judged_frame import judge
 
 if TYPE_CHECKING:
-    import pandas as pd
     from typing_extensions import Unpack
 
     from recframe.api.methods import SegmentedMethods
     from recframe.profiles import explanation
 
 
-def _signature(bound: BoundMetric[Any]) -> inspect.Signature:
+def _signature(bound: BoundMetric) -> inspect.Signature:
     """Return the parameters of a call: the metric's own behind those of every metric."""
     *of_each, _ = inspect.signature(_of_call, eval_str=True).parameters.values()
     return inspect.Signature([*of_each, *bound.metric.typed_parameters.values()])
@@ -56,24 +55,15 @@ def _of_call(
     return k, by, parameters
 
 
-class BoundMetric(Generic[F]):
+class BoundMetric:
     """A metric of a frame: call it with `k`, `by` and the metric's own parameters."""
 
     __signature__ = OfEach(_signature)
     __wrapped__ = OfEach(lambda bound: bound.metric.definition.function)
 
-    def __init__(self, rec: Rec[F], metric: Metric[...]) -> None:
+    def __init__(self, rec: Rec[Any], metric: Metric[...]) -> None:
         self.rec, self.metric, self.__doc__ = rec, metric, metric.__doc__
 
-    @overload
-    def __call__(
-        self: BoundMetric[pl.DataFrame] | BoundMetric[pd.DataFrame],
-        k: int | None = None,
-        by: None = None,
-        **parameters: Any,
-    ) -> float: ...
-    @overload
-    def __call__(self, k: Cutoffs = None, by: By = None, **parameters: Any) -> F: ...
     def __call__(self, *arguments: Any, **given: Any) -> Any:
         """Return the metric: a float for one cut-off of an eager frame without segments, otherwise a frame as `evaluate`."""
         metric, context = self.metric, self.rec._context  # noqa: SLF001  the two classes are one object to the user
@@ -97,13 +87,11 @@ class BoundMetric(Generic[F]):
     def __repr__(self) -> str:
         return f"<{self.metric} of {reprs.of_frame(self.rec._frame)}>"  # noqa: SLF001  as above
 
-    if not TYPE_CHECKING:
-
-        def __matmul__(self, k: object) -> None:
-            """Say how a metric of a frame gets its cut-off."""
-            name, cut = self.metric.name, shown(k)
-            calls_of_it = f"frame.rec.{name}(k={cut}), or frame.rec.evaluate(rf.{name} @ {cut})"
-            raise CallError(f"rec.{name} takes its cut-off when it is called: write {calls_of_it}")
+    def __matmul__(self, k: object) -> None:
+        """Say how a metric of a frame gets its cut-off."""
+        name, cut = self.metric.name, shown(k)
+        calls_of_it = f"frame.rec.{name}(k={cut}), or frame.rec.evaluate(rf.{name} @ {cut})"
+        raise CallError(f"rec.{name} takes its cut-off when it is called: write {calls_of_it}")
 
 
 class Rec(Methods[F], Answers[F]):
@@ -423,15 +411,10 @@ class Rec(Methods[F], Answers[F]):
             raise RecframeError(
                 f"memory= is for frames of this process; {engine.name} has settings of its own, so leave it out"
             )
-        is_divided = context.memory is not None or engine is not None
-        bound: Rec[F] = (self._in_buckets if is_divided else Rec)(self._frame)
+        is_whole = context.memory is None and engine is None
+        bound: Rec[F] = (Rec if is_whole else self._in_buckets)(self._frame)
         bound._context, bound._is_collected = context, self._is_collected
         return bound
-
-    def _split(self, labels: Any, folds: Folds | None, bounds: Sequence[str]) -> Rec[F]:
-        """Return the same over the folds of a split, with models that are bounds and no candidates."""
-        of_split = {"split": labels, "folds": folds, "bounds": tuple(bounds)}
-        return self._with(replace(self._context, **of_split))
 
     def _candidates(self, *named: object) -> Rec[F]:
         """Return the same without the models that are bounds, other than those that are named."""
@@ -465,12 +448,12 @@ class Rec(Methods[F], Answers[F]):
         """Return the execution of the call's plans."""
         return Run.of(self._kind)
 
-    def _bound(self, metric: Metric[...]) -> BoundMetric[F]:
+    def _bound(self, metric: Metric[...]) -> BoundMetric:
         return BoundMetric(self, metric)
 
     if not TYPE_CHECKING:
 
-        def __getattr__(self, name: str) -> BoundMetric[F]:
+        def __getattr__(self, name: str) -> BoundMetric:
             """Give a metric of the user's own, or say which name is the closest."""
             found = registry.registered().get(name)
             if found is not None:
@@ -546,7 +529,7 @@ def _register_on(frame_class: Any, as_its_library_does: Callable[[str], Any]) ->
     frame_class.rec = Accessor()
 
 
-class _AfterPandas(importlib.abc.MetaPathFinder):
+class _AfterPandas:
     """Import hook that registers `.rec` when pandas is first imported."""
 
     def find_spec(
@@ -562,7 +545,7 @@ class _AfterPandas(importlib.abc.MetaPathFinder):
             vars(spec.loader)["exec_module"] = partial(self._load, spec.loader)
         return spec
 
-    def _load(self, loader: importlib.abc.Loader, module: ModuleType) -> None:
+    def _load(self, loader: Loader, module: ModuleType) -> None:
         """Run pandas as ever, then register on it."""
         # others (importlib.resources) ask the module's loader for files, and a reload runs as ever
         vars(loader).pop("exec_module", None)

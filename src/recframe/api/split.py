@@ -13,12 +13,16 @@ from recframe.api import fold_runs, reprs, split_lists
 from recframe.api.argument_errors import F
 from recframe.audit.split_rows import in_folds
 from recframe.frames.kinds.several_models import held
-from recframe.frames.options import whole
+from recframe.frames.options import Folds, one_of, whole
 from recframe.splits import description
-from recframe.splits.baselines import BOUNDS, lists_of
-from recframe.splits.labels import Labels, Seen
+from recframe.splits.baselines import BASELINES, BOUNDS, Asked, lists_of
+from recframe.splits.labels import CHOICES, Labels, Seen
 from recframe.splits.log import FOLD, PART
 from recframe.splits.rules import Part
+from recframe.splits.times import length_of
+
+DEFAULT = ("oracle", "popular")
+"""The baselines that stand beside every model: what cannot be beaten, and what has to be."""
 
 
 class Split(Generic[F]):
@@ -132,8 +136,14 @@ class Split(Generic[F]):
         └──────┴─────────┴──────┴──────┴──────┘
         """
         labels = self._labels
-        known = [*dict.fromkeys(names)] or [*fold_runs.DEFAULT]
-        asked = fold_runs.asked_of(labels, known, k, window=window, seed=seed, seen=seen)
+        known = [*dict.fromkeys(names)] or [*DEFAULT]
+        for name in known:
+            one_of("baseline", name, BASELINES)
+        one_of("seen", seen, (None, *CHOICES["seen"]))
+        if window is not None:
+            window = length_of("window", window, labels.log.require_time("baselines"))
+        drops_seen = (seen or labels.filters.seen) == "drop"
+        asked = Asked(whole("k", k, 1), window, whole("seed", seed, 0), drops_seen)
         return cast("F", fold_runs.given(labels, lists_of(labels.folds, known, asked)))
 
     def run(self, models: Mapping[str, fold_runs.Makes], *, k: int = 100) -> F:
@@ -183,7 +193,10 @@ class Split(Generic[F]):
         frame, found = held(split_lists.with_items(labels, lists, found), found)
         # the class that is registered on frames, whose file imports this one
         made: Any = pl.DataFrame.rec(frame)(**found)  # type: ignore[attr-defined]
-        return made._split(labels, split_lists.folds_of(labels), BOUNDS)  # noqa: SLF001  of this room
+        numbers = tuple(fold.number for fold in labels.folds)
+        folds = Folds(numbers, FOLD) if len(self) > 1 else None
+        context = replace(made._context, split=labels, folds=folds, bounds=BOUNDS)  # noqa: SLF001  of this room
+        return made._with(context)  # noqa: SLF001  as above
 
     def audit(self) -> F:
         """Return what is odd about the split, one row for each finding, as `rec.audit()` does; no row if all is well.
@@ -251,10 +264,8 @@ class Split(Generic[F]):
     def __repr__(self) -> str:
         """Return the rule, the log and the rows of each part; nothing of a LazyFrame is collected."""
         labels = self._labels
-        n_folds = len(labels.folds)
         words = f"split by {labels.rule.words} of {reprs.of_frame(labels.log.kind.frame)}"
-        if n_folds > 1:
-            words = f"{words} in {n_folds} folds"
+        words += f" in {len(self)} folds" * (len(self) > 1)
         if labels.log.is_lazy:
             return words
         rows = labels.of(lambda fold: fold.rows)

@@ -10,7 +10,7 @@ import polars as pl
 from recframe.api.fold_runs import like_the_log
 from recframe.errors import CallError, ColumnError, RecframeError, dtype_shown, fails_if
 from recframe.frames.kinds.kind import ask, in_memory
-from recframe.frames.options import Context, Folds, NamedFrame
+from recframe.frames.options import Context, NamedFrame
 from recframe.frames.roles import Side
 from recframe.frames.rows.joins import joined
 from recframe.splits import description
@@ -37,12 +37,6 @@ def bound(labels: Labels, options: Mapping[str, Any]) -> dict[str, Any]:
         "train": _train(labels),
         "users": _users(labels, found["user"], options.get("users")),
     }
-
-
-def folds_of(labels: Labels) -> Folds | None:
-    """Return the folds that cut every frame; None of one fold alone."""
-    numbers = tuple(fold.number for fold in labels.folds)
-    return Folds(numbers, FOLD) if len(numbers) > 1 else None
 
 
 def with_items(labels: Labels, lists: Any, options: dict[str, Any]) -> Any:
