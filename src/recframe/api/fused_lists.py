@@ -99,7 +99,14 @@ def _given(side: Side, fusion: Fusion, k: int | None) -> Any:
             "rf.fuse takes the lists of several models, as frames of Polars, pandas or Arrow: give them by name, "
             f"rf.fuse({{'svd': svd, 'knn': knn}}), or the column that tells them apart, rf.fuse(lists, model={NAMED})"
         )
-    taken = side.take(["model", "user", "item", _order(side, fusion)]).lazy()
+    order: str = "score"
+    if fusion.reads_ranks:
+        order = order_of(side)
+    else:
+        ways = f"of ranks alone there are {', '.join(OF_RANKS)}, and normalize='rank'"
+        reads = f"method={fusion.method!r} reads scores; {ways}"
+        side.require("score", f"Name the column: rf.fuse(..., score={NAMED}). {reads}")
+    taken = side.take(["model", "user", "item", order]).lazy()
     check_dtypes({LISTS: taken.collect_schema()}, {LISTS: side})
     nameless = fails_if(pl.col("model").is_null(), WITHOUT_MODEL.format(names["model"]))
     roles = ["user", "item", *["rank"] * side.has("rank"), "score"]
@@ -110,15 +117,6 @@ def _given(side: Side, fusion: Fusion, k: int | None) -> Any:
     rows = fusion.fused(taken.filter(nameless == 0), k)
     rows = rows.select(pl.col(role).alias(names[role]) for role in roles)
     return kind.give(rows, {names[role]: kind.source(names[role]) for role in roles[:2]})
-
-
-def _order(side: Side, fusion: Fusion) -> str:
-    """Return whether ranks or scores are read, or say which are missing."""
-    if fusion.reads_ranks:
-        return order_of(side)
-    ways = f"method={fusion.method!r} reads scores; of ranks alone there are {', '.join(OF_RANKS)}, and normalize='rank'"
-    side.require("score", f"Name the column: rf.fuse(..., score={NAMED}). {ways}")
-    return "score"
 
 
 def _checked(

@@ -25,7 +25,7 @@ from recframe.profiles import under_profile
 from recframe.ranking.data_checks import as_frame
 from recframe.ranking.judged_frame import is_relevant_row, judge
 
-PLACE, HIT = "place", "hit"
+PLACE = "place"
 OF_LISTS = ("rank", "item", "relevance")
 """Roles of the columns that a list has."""
 
@@ -47,7 +47,7 @@ def shown_lists(
     plain = replace(inputs, segments=(), models=models)
     lists = _rows_of_lists(plain, one, first.select("user"))
     names = {key: keys[key] for key in segments} | {PLACE: PLACE, "user": of_roles["user"]}
-    names |= {"value": str(one), **{role: of_roles[role] for role in OF_LISTS}, HIT: HIT}
+    names |= {"value": str(one), **{role: of_roles[role] for role in OF_LISTS}, "hit": "hit"}
     if (side := inputs.sides.get("items")) is not None:
         known = {of_roles["item"], *map(keys.get, segments)}
         others = enumerate(name for name in side.columns if name not in known)

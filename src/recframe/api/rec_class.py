@@ -282,7 +282,7 @@ class Rec(Methods[F], Answers[F]):
         └──────┴──────┴──────┴───────────┘
         """
         inputs = self._inputs(None)
-        inputs = replace(inputs, context=under_profile.own(inputs.context))
+        inputs = inputs.under(under_profile.own(inputs.context))
         roles: list[str] = [*inputs.model, *inputs.training, "user", "item"]
         names = [self._context.names[role] for role in roles]
         sources = {name: self._kind.source(name) for name in names}

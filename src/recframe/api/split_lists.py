@@ -29,12 +29,13 @@ def bound(labels: Labels, options: Mapping[str, Any]) -> dict[str, Any]:
             raise CallError(
                 f"rec() of a split takes no {name}=, which it has itself; lists.rec(truth=truth, train=train) takes others"
             )
-    names = {role: labels.log.names[role] for role in PAIR}
-    found = {**names, **options}
+    found = {**{role: labels.log.names[role] for role in PAIR}, **options}
+    train = labels.given(labels.in_parts("train"), labels.fold_beside)
+    of_train = {role: name for role, name in labels.log.names.items() if role != "relevance"}
     return {
         **found,
         "truth": _truth(labels),
-        "train": _train(labels),
+        "train": NamedFrame(train, of_train),
         "users": _users(labels, found["user"], options.get("users")),
     }
 
@@ -104,11 +105,6 @@ def _truth(labels: Labels) -> NamedFrame:
     if labels.log.context.relevance is False:
         names["relevance"] = False
     return NamedFrame(labels.given(truth, beside), names)
-
-
-def _train(labels: Labels) -> NamedFrame:
-    names = {role: name for role, name in labels.log.names.items() if role != "relevance"}
-    return NamedFrame(labels.given(labels.in_parts("train"), labels.fold_beside), names)
 
 
 def _users(labels: Labels, user: str, given: Any) -> NamedFrame:

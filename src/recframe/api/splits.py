@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 C = TypeVar("C", bound="Callable[..., Any]")
+LEAST = {"folds": 1, "n": 1, "keep": 0}
+"""The options of rules that take a whole number, each with the smallest."""
 FILTERS = fields(Filters)
 """The options of all rules, with their defaults."""
 LEAKS = (
@@ -60,11 +62,15 @@ def _rule(method: C) -> C:
 
     @wraps(method)
     def called(self: Any, *arguments: Any, **given: Any) -> Any:
-        values = own.bind(self, *arguments, **given).arguments
+        bound = own.bind(self, *arguments, **given)
+        for name in bound.arguments.keys() & LEAST.keys():
+            if (one := bound.arguments[name]) is not None:
+                bound.arguments[name] = options.whole(name, one, LEAST[name])
+        values = {**bound.arguments}
         values |= values.pop("common", {})
         written = [f"{name}={shown(one)}" for name, one in [*values.items()][1:] if one is not None]
         self._call = f"{method.__name__}({', '.join(written)})"
-        return method(self, *arguments, **given)
+        return method(*bound.args, **bound.kwargs)
 
     vars(called)["__signature__"] = own.replace(parameters=[*named, *common])
     return cast("C", argument_errors.understood(called))
@@ -199,7 +205,6 @@ class Splits(Generic[F]):
         """
         log = self._log(common)
         dtype = log.require_time("rolling")
-        n_folds = options.whole("folds", folds, 1)
         _check_align(align, dtype)
         lengths = {"horizon": times.length_of("horizon", horizon, dtype)}
         for name, one in {"step": step, "gap": gap, "window": window}.items():
@@ -210,7 +215,7 @@ class Splits(Generic[F]):
                 f"step={shown(step)} is shorter than horizon={shown(horizon)}, so that rows would be truth in several folds; "
                 "write a longer step"
             )
-        rule = rules.rolling(log, n_folds, lengths, align)
+        rule = rules.rolling(log, folds, lengths, align)
         return self._split(log, rule, common)
 
     @_rule
@@ -241,12 +246,7 @@ class Splits(Generic[F]):
         """
         log = self._log(common)
         log.require_time("last_per_user")
-        rule = rules.last_per_user(
-            options.whole("n", n, 1),
-            options.whole("folds", folds, 1),
-            options.whole("keep", keep, 0),
-        )
-        return self._split(log, rule, common)
+        return self._split(log, rules.last_per_user(n, folds, keep), common)
 
     @_rule
     def leave_one_out(
@@ -300,14 +300,12 @@ class Splits(Generic[F]):
             raise CallError(f"{name}= goes by users; write per='user', or leave it out")
         _only("random", share=share, n=n)
         log = self._log(common)
-        n_folds = 1 if folds is None else options.whole("folds", folds, 1)
-        number = 0 if n is None else options.whole("n", n, 1)
-        part = None if number else _share("random", share, folds)
-        kept = options.whole("keep", keep, 0)
+        n_folds = folds or 1
+        part = None if n else _share("random", share, n_folds)
         if per == "log" and part is not None:
             rule = rules.random_of_log(part, n_folds, seed)
         else:
-            rule = rules.random_of_users(part, number, n_folds, seed, kept)
+            rule = rules.random_of_users(part, n or 0, n_folds, seed, keep)
         if "time" in log.names:
             warn(LEAKS)
         return self._split(log, rule, common)
@@ -356,8 +354,8 @@ class Splits(Generic[F]):
         if by == "time" or at is not None:
             dtype = log.require_time("by_user")
             point = None if at is None else times.point_of("at", at, dtype)
-        n_folds = 1 if folds is None else options.whole("folds", folds, 1)
-        of_users = 1.0 if at is not None else _share("by_user", share, folds)
+        n_folds = folds or 1
+        of_users = 1.0 if at is not None else _share("by_user", share, n_folds)
         is_whole = isinstance(plain_number(fold_in), int)
         number = (
             options.whole("fold_in", fold_in, 1)
@@ -418,9 +416,8 @@ def _check_align(align: object, dtype: pl.DataType) -> None:
         )
 
 
-def _share(call: str, share: object, folds: int | None) -> float:
+def _share(call: str, share: object, n_folds: int) -> float:
     """Return the share of each fold's truth, which folds say where it is left out."""
-    n_folds = folds or 1
     if share is None:
         if n_folds == 1:
             found = f"rec.split.{call}() needs a share, or several folds to part all among them"
