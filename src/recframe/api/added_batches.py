@@ -73,7 +73,6 @@ class Batches:
         self.users = {name: side.context.names["user"] for name, side in question.sides.items()}
         bound = {name: question.rows(name, read[name]) for name in read.keys() - {*OF_BATCH}}
         self.plan.fill({name: bound.pop(name) for name in WHOLE & bound.keys()})
-        self.bound = bound
         of_bound, of_models, each = list[int](), list[int](), list[int]()
         for place, one in enumerate(self.plan.sums):
             are_models = one.how.keys == ("model",) and one.are_keys
@@ -83,6 +82,7 @@ class Batches:
                 raise RecframeError(A_SECOND_TIME)
         once, self.models, self.each = map(self.plan.step, (of_bound, of_models, each))
         self.plan.take(once, once.added([self.plan.part(bound, once)]))
+        self.bound = {name: bound[name] for name in bound.keys() & self.each.reads}
 
     def rows(self, question: Question) -> tuple[dict[str, pl.DataFrame], pl.Series]:
         """Return what is read of a batch, as the first has it, the rows of its users in bound frames, and these users."""
