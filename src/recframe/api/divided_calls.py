@@ -36,7 +36,7 @@ OF_ROWS = ("judge",)
 OF_MEANS = {"evaluate", "summarize", "compare"}
 """Methods that read no more of a list than their metrics do."""
 Arguments = tuple[Any, ...]
-Options = Mapping[str, Any]
+Named = Mapping[str, Any]
 Schemas = Mapping[str, pl.Schema]
 Cast = Callable[[pl.Series, pl.DataType], pl.Series]
 """Type of functions that bring a column into a dtype."""
@@ -54,7 +54,7 @@ class Call:
 
     method: str
     arguments: Arguments
-    options: Options
+    options: Named
     context: Context
     """The options of `rec(...)`, with the side frames' own column names in place of the frames."""
     own: tuple[Definition, ...]
@@ -81,7 +81,7 @@ class Call:
 class Question:
     """Method of `rec` over frames of which a plan has some users at a time."""
 
-    def __init__(self, rec: Any, method: str, arguments: Arguments, options: Options) -> None:
+    def __init__(self, rec: Any, method: str, arguments: Arguments, options: Named) -> None:
         self.rec, self.context = rec, rec._context  # noqa: SLF001  a Rec's own
         self.method, self.arguments, self.options = method, arguments, dict(options)
         k: Any = self.options.get("k")
@@ -317,7 +317,7 @@ class Task:
         return plan.part(frames, plan.step(self.places) if self.places else plan.steps[-1])
 
 
-def on_engine(rec: Any, method: str, arguments: Arguments, options: Options) -> Any:
+def on_engine(rec: Any, method: str, arguments: Arguments, options: Named) -> Any:
     """Return the result of a method on an engine's frames, whose rows stay where they are."""
     question, frame = Question(rec, method, arguments, options), rec._frame  # noqa: SLF001  a Rec's own
     engine = question.engine

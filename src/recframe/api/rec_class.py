@@ -192,7 +192,8 @@ class Rec(Methods[F], Answers[F]):
         argument_errors.check_options(options)
         given = {"truth": truth, **options}
         given = {name: value for name, value in given.items() if value is not None}
-        return self._with(under_profile.bind(self._context, given))
+        bind = under_profile.bind if "profile" in given else Context.bind
+        return self._with(bind(self._context, given))
 
     @argument_errors.understood
     def evaluate(
