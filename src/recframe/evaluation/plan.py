@@ -197,7 +197,7 @@ class Plan:
         needs = frozenset(at for at in range(n_sums) if sums_at(at) in names)
         now = max((1 + self.sums[at].round for at in needs), default=0)
         how = Added(tuple(keys), tuple(name for name in same if name in schema))
-        self.sums.append(Sums(rows, how, names & self.columns.keys(), needs, now))
+        self.sums.append(Sums(rows, how, names.intersection(self.columns), needs, now))
         if self._has_all_users:
             return rows
         return self._hole(sums_at(n_sums), schema)
@@ -224,7 +224,7 @@ class Plan:
                 found += [step] * bool(step.places)
         if self.keeps_users:
             rows = chosen(self.result, self.shown.columns)
-            reads = _marked(rows) & self.columns.keys()
+            reads = _marked(rows).intersection(self.columns)
             found.append(Step((), (Sums(rows, Added(("user",), ()), reads),)))
         return found
 
