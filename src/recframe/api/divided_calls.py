@@ -143,13 +143,13 @@ class Question:
         named = {
             name: NamedFrame(None, side.names) for name, side in self.sides.items() if name != LISTS
         }
-        own = {one.name: one.definition for one in self.metrics if not one.definition.builtin}
+        definitions = (metric.definition for metric in self.metrics)
         return Call(
             self.method,
             tuple(map(_sent, self.arguments)),
             {name: _sent(one) for name, one in self.options.items()},
             replace(self.context, memory=None, **named),
-            tuple(own.values()),
+            tuple(one for one in definitions if not one.builtin),
         )
 
     @cached_property

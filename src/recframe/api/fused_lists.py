@@ -99,10 +99,8 @@ def _given(side: Side, fusion: Fusion, k: int | None) -> Any:
             "rf.fuse takes the lists of several models, as frames of Polars, pandas or Arrow: give them by name, "
             f"rf.fuse({{'svd': svd, 'knn': knn}}), or the column that tells them apart, rf.fuse(lists, model={NAMED})"
         )
-    order: str = "score"
-    if fusion.reads_ranks:
-        order = order_of(side)
-    else:
+    order = order_of(side) if fusion.reads_ranks else "score"
+    if not fusion.reads_ranks:
         ways = f"of ranks alone there are {', '.join(OF_RANKS)}, and normalize='rank'"
         reads = f"method={fusion.method!r} reads scores; {ways}"
         side.require("score", f"Name the column: rf.fuse(..., score={NAMED}). {reads}")

@@ -105,7 +105,7 @@ class Rec(Methods[F], Answers[F]):
     _context = Context()
     _is_collected = False
     """Whether results are collected frames of Polars, whatever the kind of the frame."""
-    _in_buckets: ClassVar[type[Rec[Any]]]
+    _in_buckets: ClassVar[Any]
     """Class of a Rec whose calls run in buckets of users."""
 
     def __init__(self, frame: F) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Generic, cast
 
 import polars as pl
 
-from recframe.api import fold_runs, reprs, split_lists
+from recframe.api import reprs, split_lists
 from recframe.api.argument_errors import F
 from recframe.audit.split_rows import in_folds
 from recframe.frames.kinds.several_models import held
@@ -144,9 +144,9 @@ class Split(Generic[F]):
             window = length_of("window", window, labels.log.require_time("baselines"))
         drops_seen = (seen or labels.filters.seen) == "drop"
         asked = Asked(whole("k", k, 1), window, whole("seed", seed, 0), drops_seen)
-        return cast("F", fold_runs.given(labels, lists_of(labels.folds, known, asked)))
+        return cast("F", split_lists.given(labels, lists_of(labels.folds, known, asked)))
 
-    def run(self, models: Mapping[str, fold_runs.Makes], *, k: int = 100) -> F:
+    def run(self, models: Mapping[str, split_lists.Makes], *, k: int = 100) -> F:
         """Return the lists that functions make: each is called once a fold, with its train and the users of its truth.
 
         `function(train, users)` gets frames of the kind of the log, `users` of one column, and returns lists: users and items
@@ -165,8 +165,8 @@ class Split(Generic[F]):
         >>> split.run({"last_sold": last_sold}).row(0)
         (0, 'last_sold', 1, 10, 1)
         """
-        lists = fold_runs.run(self.folds, models, whole("k", k, 1))
-        return cast("F", fold_runs.given(self._labels, lists))
+        lists = split_lists.run(self.folds, models, whole("k", k, 1))
+        return cast("F", split_lists.given(self._labels, lists))
 
     def rec(self, lists: Any, *, model: str | None = None, **options: Any) -> Any:
         """Return the `rec` of lists with the truth and the train of the split: `s.rec(lists).evaluate("ndcg@10")`.

@@ -356,10 +356,9 @@ class Splits(Generic[F]):
             point = None if at is None else times.point_of("at", at, dtype)
         n_folds = folds or 1
         of_users = 1.0 if at is not None else _share("by_user", share, n_folds)
-        is_whole = isinstance(plain_number(fold_in), int)
         number = (
             options.whole("fold_in", fold_in, 1)
-            if is_whole
+            if isinstance(plain_number(fold_in), int)
             else options.share("fold_in", fold_in, "0.8")
         )
         rule = rules.by_user(of_users, point, n_folds, number, by, seed)
