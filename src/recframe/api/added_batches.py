@@ -117,7 +117,7 @@ class Accumulator:
         self, metrics: Sequence[Metric[...]], by: Any, context: Context, *, check_users: bool
     ) -> None:
         self.metrics, self._by, self._checks_users = [*metrics], names(by), check_users
-        frames = {}
+        frames = dict[str, Any]()
         for name in _bound(context, SIDES):
             side = Side(str(FrameOf(name)), getattr(context, name), context, name)
             frames[name] = NamedFrame(stream(as_plan(side)), side.names)

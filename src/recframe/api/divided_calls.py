@@ -38,6 +38,7 @@ OF_MEANS = {"evaluate", "summarize", "compare"}
 Arguments = tuple[Any, ...]
 Named = Mapping[str, Any]
 Schemas = Mapping[str, pl.Schema]
+Dtypes = Mapping[str, pl.DataType]
 Cast = Callable[[pl.Series, pl.DataType], pl.Series]
 """Type of functions that bring a column into a dtype."""
 OF_ALL_LISTS = (
@@ -64,7 +65,7 @@ class Call:
         """Return a plan with the result of the call, whose columns are made like those of their frames' kinds."""
         for definition in self.own:
             registry.know(definition)
-        parts, sides = {}, {}
+        parts, sides = {}, dict[str, Any]()
         for name, rows in plan.frames.items():
             parts[name] = part = Part(rows, name, plan, (kinds or {}).get(name))
             if name != LISTS:  # which has the names of the call
@@ -123,7 +124,7 @@ class Question:
         kinds = {name: side.kind for name, side in self.sides.items()}
         return self.call.planned(Plan(schemas, **options), kinds)
 
-    def rows(self, name: str, schema: pl.Schema, cast: Cast = pl.Series.cast) -> pl.DataFrame:
+    def rows(self, name: str, schema: Dtypes, cast: Cast = pl.Series.cast) -> pl.DataFrame:
         """Return columns of a frame, of which this process reads all rows, in some dtypes."""
         frame, kind, names = self.frames[name], self.sides[name].kind, [*schema]
         if not names:

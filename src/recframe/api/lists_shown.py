@@ -50,8 +50,8 @@ def shown_lists(
     names |= {"value": str(one), **{role: of_roles[role] for role in OF_LISTS}, "hit": "hit"}
     if (side := inputs.sides.get("items")) is not None:
         known = {of_roles["item"], *map(keys.get, segments)}
-        others = enumerate(name for name in side.columns if name not in known)
-        columns = [Segment(f"shown {place}", name, "items") for place, name in others]
+        unknown = enumerate(name for name in side.columns if name not in known)
+        columns = [Segment(f"shown {place}", name, "items") for place, name in unknown]
         of_items = side.take(["item"], columns).lazy().drop_nulls("item")
         lists = _joined_on(lists, of_items, ["item"])
         names |= {one.inside: one.name for one in columns}
