@@ -71,6 +71,9 @@ CALLS = {
     "tidy": lambda rec: rec.evaluate("ndcg", "gini", k=[2, 3], tidy=True),
     "by user": lambda rec: rec.evaluate("ndcg@3", "novelty@3", by="user"),
     "against all": lambda rec: rec.evaluate(rf.personalization(against="all") @ 3),
+    "a truth whose rows all count": lambda rec: rec(
+        truth=rf.frame(TRUTH, relevance=False)
+    ).evaluate("recall@3"),
     "require": lambda rec: rec.require("ndcg@3 >= 0.01", "coverage@3 >= 0.5"),
     "table": lambda rec: str(rec.table("ndcg@3", by="country")),
     "pareto": lambda rec: rec.pareto("ndcg@3", "coverage@3", by="country"),
@@ -249,16 +252,6 @@ def test_zeros_of_two_signs_are_one_user_and_nan_is_none():
     users = pl.DataFrame({"user": [0.0, 1.5, 2.5], "country": [*"FGG"]})
 
     assert_users_match(recs, truth, users, truth.select(-pl.col("user"), "item"))
-
-
-def test_a_truth_whose_rows_all_count_says_so_in_buckets_and_batches_too():
-    recs = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
-    truth = pl.DataFrame({"user": [1, 1], "item": [1, 3], "relevance": [0, 1]})
-    every = rf.frame(truth, relevance=False)
-
-    # of the items 1 and 3 the list has the first
-    assert recs.rec(truth=every, **BOUND).recall(k=2) == 0.5
-    assert rf.accumulator("recall@2").update(recs, every).result()["recall@2"].item() == 0.5
 
 
 def test_what_is_no_sum_says_what_to_write():

@@ -100,7 +100,7 @@ class Batches:
 
 
 class Totals(NamedTuple):
-    """What is added up of some batches."""
+    """Counts and sums of some batches."""
 
     users: set[Any]
     """Users of all batches, where these are checked."""

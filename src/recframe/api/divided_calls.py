@@ -38,7 +38,6 @@ OF_MEANS = {"evaluate", "summarize", "compare"}
 Arguments = tuple[Any, ...]
 Named = Mapping[str, Any]
 Schemas = Mapping[str, pl.Schema]
-Dtypes = Mapping[str, pl.DataType]
 Cast = Callable[[pl.Series, pl.DataType], pl.Series]
 """Type of functions that bring a column into a dtype."""
 OF_ALL_LISTS = (
@@ -124,7 +123,9 @@ class Question:
         kinds = {name: side.kind for name, side in self.sides.items()}
         return self.call.planned(Plan(schemas, **options), kinds)
 
-    def rows(self, name: str, schema: Dtypes, cast: Cast = pl.Series.cast) -> pl.DataFrame:
+    def rows(
+        self, name: str, schema: Mapping[str, pl.DataType], cast: Cast = pl.Series.cast
+    ) -> pl.DataFrame:
         """Return columns of a frame, of which this process reads all rows, in some dtypes."""
         frame, kind, names = self.frames[name], self.sides[name].kind, [*schema]
         if not names:
