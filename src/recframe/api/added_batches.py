@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from recframe.frames.options import Options
 
-OF_BATCH = (LISTS, "truth")
+OF_BATCH = {LISTS, "truth"}
 """Frames of a batch; of the bound ones it reads the rows of its own users."""
 ALONG = {Level.ALONG, Level.ALONG_ALL}
 """Levels that compare each list with all others, so that no sums of batches make them."""
@@ -71,13 +71,13 @@ class Batches:
         self.first = {name: _form(question, name) for name in OF_BATCH if name in read}
         self.columns = _columns_of(question)
         self.users = {name: side.context.names["user"] for name, side in question.sides.items()}
-        bound = {name: question.rows(name, read[name]) for name in read.keys() - {*OF_BATCH}}
+        bound = {name: question.rows(name, read[name]) for name in read.keys() - OF_BATCH}
         self.plan.fill({name: bound.pop(name) for name in WHOLE & bound.keys()})
         of_bound, of_models, each = list[int](), list[int](), list[int]()
         for place, one in enumerate(self.plan.sums):
             are_models = one.how.keys == ("model",) and one.are_keys
             is_known = of_models if are_models else each
-            (is_known if one.reads & {*OF_BATCH} else of_bound).append(place)
+            (is_known if one.reads & OF_BATCH else of_bound).append(place)
             if one.needs & {*each}:
                 raise RecframeError(A_SECOND_TIME)
         once, self.models, self.each = map(self.plan.step, (of_bound, of_models, each))
