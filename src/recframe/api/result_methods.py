@@ -1,4 +1,4 @@
-"""Methods of `rec` that show and keep results, and the class of all answers."""
+"""Methods of `rec` that show and keep results, and all answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of a split: those of baselines and functions, and those bound to it."""
+"""Lists of a split: those of baselines, of functions, and bound ones."""
 
 from __future__ import annotations
 
