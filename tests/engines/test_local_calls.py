@@ -71,6 +71,9 @@ CALLS = {
     "tidy": lambda rec: rec.evaluate("ndcg", "gini", k=[2, 3], tidy=True),
     "by user": lambda rec: rec.evaluate("ndcg@3", "novelty@3", by="user"),
     "against all": lambda rec: rec.evaluate(rf.personalization(against="all") @ 3),
+    "a truth whose rows all count": lambda rec: rec(
+        truth=rf.frame(TRUTH, relevance=False)
+    ).evaluate("recall@3"),
     "require": lambda rec: rec.require("ndcg@3 >= 0.01", "coverage@3 >= 0.5"),
     "table": lambda rec: str(rec.table("ndcg@3", by="country")),
     "pareto": lambda rec: rec.pareto("ndcg@3", "coverage@3", by="country"),

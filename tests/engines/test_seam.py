@@ -105,8 +105,6 @@ def test_sides_at_hand_and_columns_of_other_names_travel_too():
 
 
 COUNTABLE = {one.name for one in CHECKS if "all users" not in one.needs}
-
-
 FINDINGS = ["check", "severity", "frame", "rows", "users", "treatment", "remedy"]
 
 

@@ -301,7 +301,7 @@ def test_threads_that_ask_the_same_of_other_frames_get_their_own_answers():
         found = [*pool.map(lambda place: frames[place % 4].rec.ndcg(k=2), range(400))]
 
     assert found == pytest.approx(expected * 100, rel=1e-12)
-    assert all(not one._filled for one, _ in plan._kept.values())
+    assert all(not one.filled for one, _ in plan._kept.values())
 
 
 @rf.metric

@@ -237,7 +237,7 @@ def texts(train: Any, users: Any) -> Any:
     [
         (fails, "model 'mine' failed in fold 0: KeyError"),
         (len, "model 'mine' failed in fold 0: TypeError"),
-        (lambda *_: 3, "'mine' returned in fold 0 is an int; return a frame"),
+        (lambda *_: 3, "'mine' returned in fold 0 is an int; give a polars.DataFrame"),
         (lambda *frames: frames[0], "neither a column 'rank' nor 'score'"),
         (strangers, r"users that are not in the truth of the fold, such as 99 \(1 in all"),
         (texts, "the item ids have different dtypes"),

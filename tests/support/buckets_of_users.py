@@ -15,11 +15,10 @@ from recframe.engines import scans
 @contextmanager
 def buckets_of_users(n: int = 3) -> Iterator[None]:
     """Run calls within a bound on memory in so many scans."""
-    groups = range(n)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(scans, "GROUPS", n)
         patched.setattr(scans.Scans, "hold_all", False)
-        patched.setattr(scans.Scans, "_ranges", [*zip(groups, groups, strict=True)])
+        patched.setattr(scans.Scans, "_ranges", [(group, group) for group in range(n)])
         yield
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -82,4 +83,5 @@ def over_folds(
     frames: Frames, make: Callable[[Any], Any] = as_it_is, folds: Folds = FOLDS, **options: Any
 ) -> Any:
     """The same over the folds."""
-    return rec_of(frames, make, **options)._split(None, folds, ())
+    rec = rec_of(frames, make, **options)
+    return rec._with(replace(rec._context, folds=folds))

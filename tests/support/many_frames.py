@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from frame_kinds import Kind
 from recframe.engines.engine_frames import OfTables
 from recframe.engines.sent_rows import adding, sent_sums, sums_of
 from recframe.frames.kinds import kind
-from recframe.frames.kinds.engine import Added, NamedRows, Routed, Summing
+from recframe.frames.kinds.engine import Added, Routed, Summing
 from recframe.frames.kinds.pyarrow_frames import in_plain_types, table_of, without_rows
 
 N_BUCKETS = 4
@@ -67,14 +67,14 @@ class InProcess(OfTables):
         self,
         frame: ManyFrame,
         routed: Mapping[str, Routed],
-        made: Callable[[NamedRows], pl.DataFrame],
+        made: Summing,
         schema: pl.Schema,
     ) -> ManyFrame:
         del frame
         there = pickle.loads(pickle.dumps(made))  # noqa: S301
         none = without_rows(schema).schema
         return ManyFrame(
-            pa.concat_tables(table_of(there(rows)).cast(none) for rows in _buckets(routed))
+            pa.concat_tables(table_of(*there(rows)).cast(none) for rows in _buckets(routed))
         )
 
     def give(self, frame: ManyFrame, result: pl.DataFrame) -> ManyFrame:

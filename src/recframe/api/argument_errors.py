@@ -35,11 +35,9 @@ ONE_LIST = ("power", "gaps", "slices", "pareto", "require", "worst", "best", "pl
 PLAIN = (str, int, float, list, tuple, range, Metric, type(None))
 """Types of arguments that are surely no frames."""
 SHARES = {"level": "0.95", "margin": "0.01", "wanted": "0.01"}
-"""The options that take a number between 0 and 1, each with an example."""
+"""The options of all methods that take a number between 0 and 1, each with an example."""
 NUMBERS = {"seed": 0} | dict.fromkeys(("min_users", "depth", "bins", "most"), 1)
-"""The options that take a whole number, each with the smallest."""
-OF_ALL_METHODS = {*SHARES, *NUMBERS}
-"""The options that mean the same in all methods."""
+"""The options of all methods that take a whole number, each with the smallest."""
 CLOSE = 0.8
 """The similarity from which an option is suggested: `test` is none of `ties`."""
 VARIABLE = {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}
@@ -53,28 +51,23 @@ def check_call(
     for argument in (*arguments, given.get("k"), given.get("by")):
         if not isinstance(argument, PLAIN) and is_side(argument):
             first = f"bind it first: frame.rec(truth=truth).{call}(...)"
-            msg = f"rec.{call}() takes no frame, but found {kind_of(argument)}; {first}"
-            raise CallError(msg)
-    for name in given:
-        if name not in named:
-            _reject(name, given[name], named, call)
+            raise CallError(f"rec.{call}() takes no frame, but found {kind_of(argument)}; {first}")
+    check_options(given, named, call)
 
 
-def check_options(given: Mapping[str, Any]) -> None:
-    """Reject unknown options of `rec(...)`."""
-    for name in given:
-        if name not in OPTIONS:
-            _reject(name, given[name], OPTIONS, "")
-
-
-def _reject(name: str, value: Any, named: Collection[str], call: str) -> None:
-    """Reject an option that a call does not have, with how it is written, or the closest that it has."""
-    said = f"{f'rec.{call}' if call else 'rec'}() has no option {name!r}"
-    if words := _written(name, value, named, call):
-        raise CallError(f"{said}, {words}")
-    if call not in registry.registered():
-        close = suggestion(name, named, closeness=CLOSE)
-        raise CallError(f"{sentence(said, close)} It has {', '.join(named) or 'none'}")
+def check_options(
+    given: Mapping[str, Any], named: Collection[str] = OPTIONS, call: str = ""
+) -> None:
+    """Reject an option that a call, or `rec(...)`, does not have, with how it is written, or the closest that it has."""
+    for name, value in given.items():
+        if name in named:
+            continue
+        said = f"{f'rec.{call}' if call else 'rec'}() has no option {name!r}"
+        if words := _written(name, value, named, call):
+            raise CallError(f"{said}, {words}")
+        if call not in registry.registered():
+            close = suggestion(name, named, closeness=CLOSE)
+            raise CallError(f"{sentence(said, close)} It has {', '.join(named) or 'none'}")
 
 
 def _written(name: str, value: Any, named: Collection[str], call: str) -> str:
@@ -85,24 +78,13 @@ def _written(name: str, value: Any, named: Collection[str], call: str) -> str:
     if own in OF_A_CALL and not call:
         return f"which is given with the metric: frame.rec(...).ndcg({own}={OF_A_CALL[own]})"
     if own in OPTIONS and (own == name or own not in SIDES or is_side(value)):
-        given = own if own in SIDES else "..."
-        return f"which is bound first: frame.rec({own}={given}).{call}(...)"
+        return (
+            f"which is bound first: frame.rec({own}={own if own in SIDES else '...'}).{call}(...)"
+        )
     if name in {"metric", "metrics"} and call:
         metric = next(iter(registry.each([value])), "ndcg")
         return f"since metrics are named by position: {call}({shown(metric)}, ...)"
     return ""
-
-
-def _check_one_list(name: str, rec: Any) -> None:
-    """Say that a method goes by one list of each user, where trainings give several."""
-    training = rec._context.training  # noqa: SLF001  the methods of this room are those of a Rec
-    if training is not None:
-        msg = (
-            f"rec.{name}() needs one list of each user, but {Given('training', training)} gives several; summarize(...) and "
-            "compare(...) are over users and trainings; or call it for one training: leave training= out of a frame filtered "
-            f"to one value of {training!r}"
-        )
-        raise RecframeError(msg)
 
 
 def names(by: object, bound: Iterable[str | Made] = ()) -> list[str | Made]:
@@ -110,26 +92,16 @@ def names(by: object, bound: Iterable[str | Made] = ()) -> list[str | Made]:
     if by is None:
         return [*bound]
     single = isinstance(by, str) or is_side(by) or not isinstance(by, Iterable)
-    given = map(_name, [by] if single else by)  # type: ignore[call-overload]
-    return [*dict.fromkeys([*bound, *given])]
-
-
-def _name(one: object) -> str | Made:
-    if isinstance(one, pl.Expr):
-        return made_by(one)
-    if not isinstance(one, str | Made):
-        msg = f"by= takes the names of columns as text, and Polars expressions; found {shown(one)}"
-        raise RecframeError(msg)
-    return one
-
-
-def plain(name: str, value: Any) -> Any:
-    """Return the value of an option that means the same in all methods in its plain form, or say what it takes."""
-    if value is None and name == "margin":
-        return None
-    if name in SHARES:
-        return options.share(name, value, SHARES[name])
-    return options.whole(name, value, NUMBERS[name])
+    given: Any = [by] if single else by
+    found = [*bound]
+    for one in given:
+        made = made_by(one) if isinstance(one, pl.Expr) else one
+        if not isinstance(made, str | Made):
+            raise RecframeError(
+                f"by= takes the names of columns as text, and Polars expressions; found {shown(one)}"
+            )
+        found.append(made)
+    return [*dict.fromkeys(found)]
 
 
 def understood(method: C) -> C:
@@ -143,43 +115,37 @@ def understood(method: C) -> C:
     @wraps(method)
     def called(self: Any, *arguments: Any, **given: Any) -> Any:
         check_call(name, arguments, given, own)
-        if name in ONE_LIST:
-            _check_one_list(name, vars(self).get("_of", self))
-        for option in given.keys() & OF_ALL_METHODS:
-            given[option] = plain(option, given[option])
+        rec = vars(self).get("_of", self)
+        if name in ONE_LIST and (training := rec._context.training) is not None:  # noqa: SLF001  those of a Rec
+            raise RecframeError(
+                f"rec.{name}() needs one list of each user, but {Given('training', training)} gives several; summarize(...) "
+                "and compare(...) are over users and trainings; or call it for one training: leave training= out of a frame "
+                f"filtered to one value of {training!r}"
+            )
+        for option in given.keys() & SHARES.keys():
+            if given[option] is not None or option != "margin":
+                given[option] = options.share(option, given[option], SHARES[option])
+        for option in given.keys() & NUMBERS.keys():
+            given[option] = options.whole(option, given[option], NUMBERS[option])
         return method(self, *arguments, **given)
 
     return cast("C", called)
 
 
-def bound(method: C) -> C:
-    """Decorate `rec(...)` to answer unknown options with the right spelling, and to show all options it has."""
-
-    @wraps(method)
-    def called(self: Any, *truth: Any, **given: Any) -> Any:
-        check_options(given)
-        return method(self, *truth, **given)
-
-    vars(called)["__signature__"] = _signature_of_rec(inspect.signature(method).parameters)
-    return cast("C", called)
-
-
-def _signature_of_rec(takes: Mapping[str, Parameter]) -> inspect.Signature:
+def signature_of_rec() -> inspect.Signature:
     """Return the parameters of `rec(...)`: the truth by position too, and each option by its name."""
-    types = {name: f"{of.removesuffix(' | None')} | None" for name, of in TYPES.items()}
-    named = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=types[name])
-        for name in OPTIONS
-        if name != "truth"
-    ]
-    return inspect.Signature([takes["self"], takes["truth"], *named], return_annotation="Rec[F]")
+    own = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+    found = [own, own.replace(name="truth", default=None, annotation="Any")]
+    for name in OPTIONS[1:]:
+        annotation = f"{TYPES[name].removesuffix(' | None')} | None"
+        found.append(Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
+    return inspect.Signature(found, return_annotation="Rec[F]")
 
 
 def no_method(name: str, methods: Iterable[str]) -> str:
     """Return the words on a method that `rec` does not have."""
-    told = registry.elsewhere(name)
     known = [*registry.registered(), *methods]
-    found = f"; {told}" if told else _meant(name, known, _call)
+    found = _meant(name, known, registry.elsewhere(name), _call)
     return f"rec has no method {name!r}{found or '; rf.list_metrics() has the metrics'}"
 
 
@@ -192,28 +158,28 @@ def none_of(whose: str, name: str, known: Sequence[str]) -> str:
 
 def no_attribute(name: str, names: Iterable[str], methods: Iterable[str]) -> str:
     """Return the words on a name that the package does not have, which may be one of the methods of `rec`."""
-    told = (
-        f"call it on a frame: frame.rec.{name}(...)"
-        if name in methods
-        else registry.elsewhere(name)
-    )
-    found = f"; {told}" if told else _meant(name, [*names], _attribute)
-    return f"module 'recframe' has no attribute {name!r}{found}"
+    of_frame = f"call it on a frame: frame.rec.{name}(...)"
+    told = of_frame if name in methods else registry.elsewhere(name)
+    return f"module 'recframe' has no attribute {name!r}{_meant(name, names, told, _attribute)}"
 
 
-def _meant(name: str, known: Sequence[str], written: Callable[[Metric[...]], str]) -> str:
-    """Return the name that is meant, as it is written: of a typo in letters' cases, then of a metric, then the closest."""
+def _meant(
+    name: str, known: Iterable[str], told: str, written: Callable[[Metric[...]], str]
+) -> str:
+    """Return the advice on a name, or what is meant as it is written: a typo in letters' cases, a metric, the closest name."""
+    if told:
+        return f"; {told}"
     # a name in other letters is a typo of it, and no metric's alias
-    if close := suggestion(name, known, closeness=0.99):
-        return close
-    meant = registry.spelled(name)
-    return f"; that is {written(meant)!r}" if meant else suggestion(name, known)
+    known = [*known]
+    close, meant = suggestion(name, known, closeness=0.99), registry.spelled(name)
+    written_so = f"; that is {written(meant)!r}" if meant else ""
+    return close or written_so or suggestion(name, known)
 
 
 def _call(metric: Metric[...]) -> str:
-    cut = [] if metric.k is None else [f"k={metric.k}"]
-    settings = [f"{one}={value!r}" for one, value in metric.settings]
-    return f"{metric.name}({', '.join([*cut, *settings])})"
+    given = {"k": metric.k, **dict(metric.settings)}
+    settings = [f"{name}={value!r}" for name, value in given.items() if value is not None]
+    return f"{metric.name}({', '.join(settings)})"
 
 
 def _attribute(metric: Metric[...]) -> str:

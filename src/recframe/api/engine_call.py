@@ -14,14 +14,7 @@ from recframe.api.divided_calls import GATE, on_engine
 from recframe.api.rec_class import Rec
 from recframe.errors import RecframeError, shown
 from recframe.frames.hints import OF_ENGINES
-from recframe.frames.kinds.kind import (
-    ArrowStream,
-    Kind,
-    in_memory,
-    kind_for,
-    kind_of_class,
-    with_results_of_polars,
-)
+from recframe.frames.kinds.kind import ArrowStream, in_memory, kind_for, kind_of_class
 from recframe.frames.kinds.several_models import Models, held
 from recframe.frames.options import NamedFrame
 from recframe.metrics.language.definition import Metric
@@ -69,11 +62,10 @@ def _refuse(rec: Any, name: str) -> NoReturn:
         if engine is None
         else f"give it a frame of this process, such as pl.scan_parquet(path), in place of one of {engine.name}"
     )
-    msg = (
+    raise RecframeError(
         f"rec.{name} is not a sum over users, so it does not run in buckets: {instead}, or request "
         "evaluate(..., by='user'), summarize(...) or compare(...)"
     )
-    raise RecframeError(msg)
 
 
 class InBuckets(Rec[F]):
@@ -88,15 +80,8 @@ class InBuckets(Rec[F]):
         """Return metrics by segment, of a metric of the frame."""
         return self.evaluate(*metrics, by=by)
 
-    def _answering(self, kind: Kind) -> Kind:
-        kind = super()._answering(kind)
-        return with_results_of_polars(kind) if kind.is_lazy and kind.engine is None else kind
-
 
 Rec._in_buckets = InBuckets  # noqa: SLF001  which a Rec cannot import
-
-
-CLASSES = " or ".join(OF_ENGINES)
 
 
 class _Accessor:
@@ -125,12 +110,14 @@ def register(frame_class: type) -> None:
     kind = kind_of_class(frame_class) if isinstance(frame_class, type) else None
     if kind is None or kind.engine is None:
         name = getattr(frame_class, "__name__", shown(frame_class))
-        msg = f"{name} is not a class of an engine's frames; give {CLASSES}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"{name} is not a class of an engine's frames; give {' or '.join(OF_ENGINES)}"
+        )
     if not isinstance(vars(frame_class).get("rec"), _Accessor):
         if hasattr(frame_class, "rec"):
-            msg = f"{frame_class.__name__} already has another attribute rec; write rf.rec(frame)"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"{frame_class.__name__} already has another attribute rec; write rf.rec(frame)"
+            )
         frame_class.rec = _Accessor()  # type: ignore[attr-defined]  # which is what is put there
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import polars as pl
 
@@ -84,63 +84,58 @@ def fuse(  # noqa: PLR0913  one call says what is fused and how
     one_of("normalize", normalize, (*get_args(Normalize), None))
     given = {"model": model, "user": user, "item": item, "rank": rank, "score": score}
     frames, options = held(lists, {name: one for name, one in given.items() if one is not None})
-    names = [*frames.frames] if isinstance(frames, Models) else None
+    names = [*frames.frames] if isinstance(frames, Models) else []
     smoothing = _number("smoothing", smoothing, least=0)
     fusion = Fusion(method, normalize, smoothing, _checked(weights, method, names))
     side = Side(str(FrameOf(LISTS)), frames, Context().bind(options))
-    result: F = _given(side, fusion, None if k is None else cutoff(k))
-    return result
+    return cast("F", _given(side, fusion, None if k is None else cutoff(k)))
 
 
 def _given(side: Side, fusion: Fusion, k: int | None) -> Any:
     """Return the fused lists as a frame of the lists' kind, with their names of columns."""
     kind, names = side.kind, side.context.names
     if kind.engine is not None or side.context.model is None:
-        msg = (
+        raise RecframeError(
             "rf.fuse takes the lists of several models, as frames of Polars, pandas or Arrow: give them by name, "
             f"rf.fuse({{'svd': svd, 'knn': knn}}), or the column that tells them apart, rf.fuse(lists, model={NAMED})"
         )
-        raise RecframeError(msg)
-    taken = side.take(["model", "user", "item", _order(side, fusion)]).lazy()
+    order = order_of(side) if fusion.reads_ranks else "score"
+    if not fusion.reads_ranks:
+        ways = f"of ranks alone there are {', '.join(OF_RANKS)}, and normalize='rank'"
+        reads = f"method={fusion.method!r} reads scores; {ways}"
+        side.require("score", f"Name the column: rf.fuse(..., score={NAMED}). {reads}")
+    taken = side.take(["model", "user", "item", order]).lazy()
     check_dtypes({LISTS: taken.collect_schema()}, {LISTS: side})
     nameless = fails_if(pl.col("model").is_null(), WITHOUT_MODEL.format(names["model"]))
     roles = ["user", "item", *["rank"] * side.has("rank"), "score"]
     if names["rank"] == names["score"]:
-        msg = f"the result has a rank and a score, and both are named {names['rank']!r}; name the other one: score={NAMED}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"the result has a rank and a score, and both are named {names['rank']!r}; name the other one: score={NAMED}"
+        )
     rows = fusion.fused(taken.filter(nameless == 0), k)
     rows = rows.select(pl.col(role).alias(names[role]) for role in roles)
     return kind.give(rows, {names[role]: kind.source(names[role]) for role in roles[:2]})
 
 
-def _order(side: Side, fusion: Fusion) -> str:
-    """Return whether ranks or scores are read, or say which are missing."""
-    if fusion.reads_ranks:
-        return order_of(side)
-    ways = f"method={fusion.method!r} reads scores; of ranks alone there are {', '.join(OF_RANKS)}, and normalize='rank'"
-    side.require("score", f"Name the column: rf.fuse(..., score={NAMED}). {ways}")
-    return "score"
-
-
 def _checked(
-    weights: Mapping[Any, float] | None, method: str, names: list[str] | None
+    weights: Mapping[Any, float] | None, method: str, names: list[str]
 ) -> Mapping[str, float] | None:
     """Return the weights of the models by their names as text, or say what is wrong with them."""
     if weights is None and method != "weighted":
         return None
     if method != "weighted" or not weights or {*(names or weights)} != {*weights}:
         models = f" and the models {', '.join(map(shown, names))}" if names else ""
-        msg = (
+        raise RecframeError(
             "method='weighted' takes a number for each model: weights={'svd': 0.7, 'knn': 0.3}; found "
             f"method={method!r}, weights={shown(weights)}{models}"
         )
-        raise RecframeError(msg)
     return {str(name): _number(f"weights[{name!r}]", weight) for name, weight in weights.items()}
 
 
 def _number(name: str, value: object, least: float = -math.inf) -> float:
     number = plain_number(value)
     if number is None or not least <= number < math.inf or number == -math.inf:
-        msg = f"{name}={shown(value)}: {name} takes a number{' from 0 up' * (least == 0)}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"{name}={shown(value)}: {name} takes a number{' from 0 up' * (least == 0)}"
+        )
     return float(number)

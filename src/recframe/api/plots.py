@@ -6,7 +6,7 @@ The charts themselves are in `charts/`; a history's chart is here, since it read
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from recframe.api import argument_errors, reprs
 from recframe.api.argument_errors import Cutoffs
@@ -92,15 +92,13 @@ class Plot(PlotsOfResults):
         from recframe.tracking.changed_runs import changes, runs_of  # noqa: PLC0415
 
         bound = self._of._context.by  # noqa: SLF001  the methods of this room are those of a Rec
-        split = [*dict.fromkeys(map(str, [*bound, *argument_errors.names(by)]))]
+        split = [*map(str, argument_errors.names(by, bound))]
         runs = runs_of(self._of._frame, "plot.timeline")  # noqa: SLF001
         found = changes(runs, window=window, level=level)
         name = history_charts.name_of(found, metric, k)
         model = self._of._context.model or "model"  # noqa: SLF001
-        drawn: alt.LayerChart | alt.FacetChart = history_charts.timeline(
-            found, name, model, split, self._look, most
-        )
-        return drawn
+        drawn = history_charts.timeline(found, name, model, split, self._look, most)
+        return cast("alt.LayerChart | alt.FacetChart", drawn)
 
     def __repr__(self) -> str:
         return f"<rec.plot of {reprs.of_frame(self._of._frame)}: {', '.join(CHARTS)}>"  # noqa: SLF001

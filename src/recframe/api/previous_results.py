@@ -23,7 +23,6 @@ NUMBERS = {
 }
 """Columns that are read, with the names that they get."""
 OTHERS = dict.fromkeys(NUMBERS.values(), pl.Float64)
-TEXTUAL = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
 TRUTHS = {"true": True, "false": False}
 
 
@@ -40,13 +39,17 @@ def earlier_rows(last: Any, of: Question, dtypes: pl.Schema) -> pl.DataFrame:
     rows, by = collected(last), [*of.by.values()]
     if {*OWN} <= {*rows.columns}:
         rows = _latest_run(rows, of, by)
-    for lacking in (name for name in ("metric", *NUMBERS) if name not in rows.columns):
-        msg = f"the earlier result has no column {lacking!r}; it comes from summarize(...) or rf.history(...)"
-        raise ColumnError(msg)
+    lacking = [name for name in ("metric", *NUMBERS) if name not in rows.columns]
+    if lacking:
+        raise ColumnError(
+            f"the earlier result has no column {lacking[0]!r}; it comes from summarize(...) or rf.history(...)"
+        )
     split = rows.columns[: rows.columns.index("metric")]
-    for unlike in sorted(({*split} ^ {*by}) - {str(of.by.get(MODEL))}):
-        msg = f"the earlier result and this one are not both split by {unlike!r}; use the same by= for both"
-        raise ColumnError(msg)
+    unlike = sorted(({*split} ^ {*by}) - {str(of.by.get(MODEL))})
+    if unlike:
+        raise ColumnError(
+            f"the earlier result and this one are not both split by {unlike[0]!r}; use the same by= for both"
+        )
     keys = {key: _in_dtype(rows[name], dtypes[key]) for key, name in of.by.items() if name in split}
     numbers = {own: rows[name].cast(pl.Float64) for name, own in NUMBERS.items()}
     found = pl.DataFrame({**keys, "metric": rows["metric"], **numbers})
@@ -63,17 +66,19 @@ def _latest_run(history: pl.DataFrame, of: Question, by: Sequence[str]) -> pl.Da
 
     # frames of engines have none
     today = "" if of.kind.all_users is not None else fingerprint(of.inputs)
+    keys = keys_of(history.columns)
     counts = history["metric"].is_in([*map(str, of.metrics)])
     counts &= history["fingerprint"].ne_missing(today)
-    keys = keys_of(history.columns)
     for key in keys:
         counts &= history[key].is_null() != (key in by)
     runs = history.filter(counts).filter(pl.col("as_of") == pl.col("as_of").max())
     names = runs["name"].unique().sort().to_list()
     if len(names) > 1:
-        some = f"last=rf.history(...).filter(name={shown(next(filter(None, names)))})"
-        msg = f"the latest runs of the history have several names, {', '.join(map(repr, names))}; choose one: {some}"
-        raise RecframeError(msg)
+        one = next(filter(None, names))
+        raise RecframeError(
+            f"the latest runs of the history have several names, {', '.join(map(repr, names))}; choose one: "
+            f"last=rf.history(...).filter(name={shown(one)})"
+        )
     split = [pl.col(key).replace(NULL, None) for key in keys if key in by]
     named = {own: name for name, own in OF_SUMMARY.items()}
     return runs.rename(named).select(*split, "metric", *NUMBERS)
@@ -85,17 +90,18 @@ def _in_dtype(column: pl.Series, dtype: pl.DataType) -> pl.Series:
         return column
     text = column.to_frame().select(as_text(pl.first(), column.dtype)).to_series()
     found = text.clear(len(text))
-    if dtype == pl.Boolean:
-        found = text.replace_strict(TRUTHS, default=None, return_dtype=dtype)
-    elif isinstance(dtype, pl.Date | pl.Datetime):
-        with suppress(pl.exceptions.ComputeError):  # of which no text is a time
+    with suppress(pl.exceptions.PolarsError):  # where no text is a value of it
+        if dtype == pl.Boolean:
+            found = text.replace_strict(TRUTHS, default=None, return_dtype=dtype)
+        elif isinstance(dtype, pl.Date | pl.Datetime):
             found = text.str.strptime(dtype, strict=False)
-    elif dtype.is_numeric() or dtype in TEXTUAL:
-        found = text.cast(dtype, strict=False)
+        else:
+            found = text.cast(dtype, strict=False)
     lost = text.filter(found.is_null() & text.is_not_null())
     if len(lost):
-        msg = f"the earlier result has {column.name} {lost[0]!r}, which is no value of today's dtype, {dtype}; cast one of them"
-        raise DataError(msg)
+        raise DataError(
+            f"the earlier result has {column.name} {lost[0]!r}, which is no value of today's dtype, {dtype}; cast one of them"
+        )
     return found
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.abc
-import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
-from inspect import Parameter
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, cast, overload
 
 import polars as pl
 
@@ -30,7 +28,7 @@ from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import SUPPORT, Convention, n_keys, needs_of
 from recframe.frames.inputs import Frames, read
 from recframe.frames.kinds.kind import Kind, kind_for, with_results_of_polars
-from recframe.frames.options import Context, Folds, Options, size_of
+from recframe.frames.options import Context, Options, size_of
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric, OfEach, at_cutoffs, cutoff, is_many
 from recframe.profiles import under_profile
@@ -38,44 +36,34 @@ from recframe.ranking.data_checks import as_frame, check_lists
 from recframe.ranking.judged_frame import judge
 
 if TYPE_CHECKING:
-    import pandas as pd
     from typing_extensions import Unpack
 
     from recframe.api.methods import SegmentedMethods
     from recframe.profiles import explanation
 
 
-def _signature(bound: BoundMetric[Any]) -> inspect.Signature:
+def _signature(bound: BoundMetric) -> inspect.Signature:
     """Return the parameters of a call: the metric's own behind those of every metric."""
-    way = Parameter.POSITIONAL_OR_KEYWORD
-    types = {"k": Cutoffs, "by": By}
-    of_each = [Parameter(name, way, default=None, annotation=kind) for name, kind in types.items()]
+    *of_each, _ = inspect.signature(_of_call, eval_str=True).parameters.values()
     return inspect.Signature([*of_each, *bound.metric.typed_parameters.values()])
 
 
-def _of_call(k: Any = None, by: Any = None, **parameters: Any) -> tuple[Any, Any, dict[str, Any]]:
+def _of_call(
+    k: Cutoffs = None, by: By = None, **parameters: Any
+) -> tuple[Cutoffs, By, dict[str, Any]]:
     """Return the arguments of a call, and the metric's own parameters."""
     return k, by, parameters
 
 
-class BoundMetric(Generic[F]):
+class BoundMetric:
     """A metric of a frame: call it with `k`, `by` and the metric's own parameters."""
 
     __signature__ = OfEach(_signature)
     __wrapped__ = OfEach(lambda bound: bound.metric.definition.function)
 
-    def __init__(self, rec: Rec[F], metric: Metric[...]) -> None:
+    def __init__(self, rec: Rec[Any], metric: Metric[...]) -> None:
         self.rec, self.metric, self.__doc__ = rec, metric, metric.__doc__
 
-    @overload
-    def __call__(
-        self: BoundMetric[pl.DataFrame] | BoundMetric[pd.DataFrame],
-        k: int | None = None,
-        by: None = None,
-        **parameters: Any,
-    ) -> float: ...
-    @overload
-    def __call__(self, k: Cutoffs = None, by: By = None, **parameters: Any) -> F: ...
     def __call__(self, *arguments: Any, **given: Any) -> Any:
         """Return the metric: a float for one cut-off of an eager frame without segments, otherwise a frame as `evaluate`."""
         metric, context = self.metric, self.rec._context  # noqa: SLF001  the two classes are one object to the user
@@ -99,14 +87,11 @@ class BoundMetric(Generic[F]):
     def __repr__(self) -> str:
         return f"<{self.metric} of {reprs.of_frame(self.rec._frame)}>"  # noqa: SLF001  as above
 
-    if not TYPE_CHECKING:
-
-        def __matmul__(self, k: object) -> None:
-            """Say how a metric of a frame gets its cut-off."""
-            name, cut = self.metric.name, shown(k)
-            calls_of_it = f"frame.rec.{name}(k={cut}), or frame.rec.evaluate(rf.{name} @ {cut})"
-            msg = f"rec.{name} takes its cut-off when it is called: write {calls_of_it}"
-            raise CallError(msg)
+    def __matmul__(self, k: object) -> None:
+        """Say how a metric of a frame gets its cut-off."""
+        name, cut = self.metric.name, shown(k)
+        calls_of_it = f"frame.rec.{name}(k={cut}), or frame.rec.evaluate(rf.{name} @ {cut})"
+        raise CallError(f"rec.{name} takes its cut-off when it is called: write {calls_of_it}")
 
 
 class Rec(Methods[F], Answers[F]):
@@ -118,10 +103,9 @@ class Rec(Methods[F], Answers[F]):
     """
 
     _context = Context()
-    _answers: Callable[[Kind], Kind] | None = None
-    """Function that wraps the frame's kind, so that results have another one."""
-
-    _in_buckets: ClassVar[type[Rec[Any]]]
+    _is_collected = False
+    """Whether results are collected frames of Polars, whatever the kind of the frame."""
+    _in_buckets: ClassVar[Any]
     """Class of a Rec whose calls run in buckets of users."""
 
     def __init__(self, frame: F) -> None:
@@ -137,7 +121,6 @@ class Rec(Methods[F], Answers[F]):
     def __call__(
         self, truth: Any = None, *, model: str, **options: Unpack[Options]
     ) -> Segmented[F]: ...
-    @argument_errors.bound
     def __call__(self, truth: Any = None, **options: Any) -> Rec[F]:
         """Bind column names, side frames and policies, and return a new object; the frame and this object do not change.
 
@@ -206,8 +189,9 @@ class Rec(Methods[F], Answers[F]):
         >>> recs.rec(truth=truth, item="movie").recall(k=2)
         0.5
         """
-        given = {name: value for name, value in options.items() if value is not None}
-        given |= {} if truth is None else {"truth": truth}
+        argument_errors.check_options(options)
+        given = {"truth": truth, **options}
+        given = {name: value for name, value in given.items() if value is not None}
         bind = under_profile.bind if "profile" in given else Context.bind
         return self._with(bind(self._context, given))
 
@@ -273,8 +257,7 @@ class Rec(Methods[F], Answers[F]):
         plan = request.with_support() if support else request.evaluated(SUPPORT if tidy else ())
         plan = tidied(plan.lazy(), request.inputs, metrics) if tidy else plan
         told = partial(tell_of_tidy if tidy else audit.tell, request.home, metrics)
-        result: F = request.kind.give(plan, request.inputs.sources, told)
-        return result
+        return cast("F", request.kind.give(plan, request.inputs.sources, told))
 
     @argument_errors.understood
     def judge(self) -> F:
@@ -300,7 +283,7 @@ class Rec(Methods[F], Answers[F]):
         └──────┴──────┴──────┴───────────┘
         """
         inputs = self._inputs(None)
-        inputs = replace(inputs, context=under_profile.own(inputs.context))
+        inputs = inputs.under(under_profile.own(inputs.context))
         roles: list[str] = [*inputs.model, *inputs.training, "user", "item"]
         names = [self._context.names[role] for role in roles]
         sources = {name: self._kind.source(name) for name in names}
@@ -309,8 +292,7 @@ class Rec(Methods[F], Answers[F]):
             told_apart = zip(roles[:-2], names, strict=False)
             fields = (pl.first().struct.field(one).alias(name) for one, name in told_apart)
             frame = frame.select(*fields, pl.nth(range(1, 5)))
-        result: F = self._kind.give(frame, sources, warned_of_truth(inputs))
-        return result
+        return cast("F", self._kind.give(frame, sources, warned_of_truth(inputs)))
 
     @argument_errors.understood
     def audit(self, k: int | None = None, *, by: By = None) -> F:
@@ -345,11 +327,11 @@ class Rec(Methods[F], Answers[F]):
         │ users_without_truth ┆ info     ┆ 1    ┆ 1     ┆ user 2                 │
         └─────────────────────┴──────────┴──────┴───────┴────────────────────────┘
         """
-        inputs, clashes = self._candidates()._labelled(by)  # noqa: SLF001  of this class
-        inputs = trainings.named(inputs)
+        context, clashes = self._candidates()._context, dict[str, str]()  # noqa: SLF001  of this class
+        own, names = under_profile.own(context), argument_errors.names(by, context.by)
+        inputs = trainings.named(read(self._frame, own, names, labelled=True, clashes=clashes))
         data = Data(inputs, None if k is None else cutoff(k), clashes)
-        result: F = self._kind.give(audit.audit(data, self._run()), {})
-        return result
+        return cast("F", self._kind.give(audit.audit(data, self._run()), {}))
 
     @argument_errors.understood
     def explain(
@@ -407,8 +389,9 @@ class Rec(Methods[F], Answers[F]):
         """
         names = [name for one in by for name in argument_errors.names(one)]
         if not names:
-            msg = "group_by() needs the name of at least one column: group_by('country')"
-            raise RecframeError(msg)
+            raise RecframeError(
+                "group_by() needs the name of at least one column: group_by('country')"
+            )
         return cast("Segmented[F]", self._with(self._context.grouped(names)))
 
     @property
@@ -416,25 +399,23 @@ class Rec(Methods[F], Answers[F]):
         return self._answering(kind_for(self._frame))
 
     def _answering(self, kind: Kind) -> Kind:
-        """Return the kind of the frame, which knows the size of the others, or the kind of the answers."""
-        if frames := self._context.frames:
-            kind.stand_beside(max(map(size_of, frames)))
-        return kind if self._answers is None else self._answers(kind)
+        """Return the kind of the frame, which knows the size of the others, or that of collected results."""
+        context = self._context
+        if context.frames:
+            kind.stand_beside(max(map(size_of, context.frames)))
+        is_collected = self._is_collected or (kind.is_lazy and context.memory is not None)
+        return with_results_of_polars(kind) if is_collected else kind
 
     def _with(self, context: Context) -> Rec[F]:
         engine = kind_for(self._frame).engine
         if context.memory is not None and engine is not None:
-            msg = f"memory= is for frames of this process; {engine.name} has settings of its own, so leave it out"
-            raise RecframeError(msg)
-        is_divided = context.memory is not None or engine is not None
-        bound: Rec[F] = (self._in_buckets if is_divided else Rec)(self._frame)
-        bound._context, bound._answers = context, self._answers
+            raise RecframeError(
+                f"memory= is for frames of this process; {engine.name} has settings of its own, so leave it out"
+            )
+        is_whole = context.memory is None and engine is None
+        bound: Rec[F] = (Rec if is_whole else self._in_buckets)(self._frame)
+        bound._context, bound._is_collected = context, self._is_collected
         return bound
-
-    def _split(self, labels: Any, folds: Folds | None, bounds: Sequence[str]) -> Rec[F]:
-        """Return the same over the folds of a split, with models that are bounds and no candidates."""
-        of_split = {"split": labels, "folds": folds, "bounds": tuple(bounds)}
-        return self._with(replace(self._context, **of_split))
 
     def _candidates(self, *named: object) -> Rec[F]:
         """Return the same without the models that are bounds, other than those that are named."""
@@ -445,9 +426,8 @@ class Rec(Methods[F], Answers[F]):
     def _in_polars(self) -> Rec[pl.DataFrame]:
         """Return the same with answers that are collected frames of Polars, whatever the kind of the frame."""
         bound: Any = self._with(self._context)
-        bound._answers = with_results_of_polars  # noqa: SLF001  of this class
-        rec: Rec[pl.DataFrame] = bound
-        return rec
+        bound._is_collected = True  # noqa: SLF001  of this class
+        return cast("Rec[pl.DataFrame]", bound)
 
     def _inputs(self, by: By, metrics: Sequence[Metric[...]] | None = None) -> Frames:
         context = self._context
@@ -462,12 +442,6 @@ class Rec(Methods[F], Answers[F]):
             audit.tell_of_schemas(inputs)
         return check_lists(inputs)
 
-    def _labelled(self, by: By) -> tuple[Frames, dict[str, str]]:
-        """Return the frames with columns that may name systems, and the words on columns that cannot match."""
-        own, clashes = under_profile.own(self._context), dict[str, str]()
-        names = argument_errors.names(by, self._context.by)
-        return read(self._frame, own, names, labelled=True, clashes=clashes), clashes
-
     def _evaluated(self, inputs: Frames, asked: Sequence[Convention]) -> pl.LazyFrame:
         return evaluation.evaluate(under_profile.at_home(inputs), asked, self._run())
 
@@ -475,12 +449,12 @@ class Rec(Methods[F], Answers[F]):
         """Return the execution of the call's plans."""
         return Run.of(self._kind)
 
-    def _bound(self, metric: Metric[...]) -> BoundMetric[F]:
+    def _bound(self, metric: Metric[...]) -> BoundMetric:
         return BoundMetric(self, metric)
 
     if not TYPE_CHECKING:
 
-        def __getattr__(self, name: str) -> BoundMetric[F]:
+        def __getattr__(self, name: str) -> BoundMetric:
             """Give a metric of the user's own, or say which name is the closest."""
             found = registry.registered().get(name)
             if found is not None:
@@ -518,6 +492,7 @@ if TYPE_CHECKING:
         ) -> Segmented[F]: ...
 
 
+vars(Rec.__call__)["__signature__"] = argument_errors.signature_of_rec()
 METHODS = frozenset(name for one in Rec.__mro__ for name in vars(one) if not name.startswith("_"))
 """Public methods, without the users' own metrics."""
 registry.reserve(METHODS)
@@ -555,27 +530,23 @@ def _register_on(frame_class: Any, as_its_library_does: Callable[[str], Any]) ->
     frame_class.rec = Accessor()
 
 
-class _AfterPandas(importlib.abc.MetaPathFinder):
+class _AfterPandas:
     """Import hook that registers `.rec` when pandas is first imported."""
 
-    _looking = False
-
     def find_spec(
-        self, name: str, _path: Sequence[str] | None, _target: ModuleType | None = None
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Find pandas like the other finders, and register on it once it is loaded."""
-        if name != "pandas" or self._looking:
+        if name != "pandas":
             return None
-        self._looking = True
-        try:
-            spec = importlib.util.find_spec(name)
-        finally:
-            self._looking = False
+        others = [finder for finder in sys.meta_path if finder is not self]
+        specs = (finder.find_spec(name, path, target) for finder in others)
+        spec = next(filter(None, specs), None)
         if spec is not None and spec.loader is not None:
             vars(spec.loader)["exec_module"] = partial(self._load, spec.loader)
         return spec
 
-    def _load(self, loader: importlib.abc.Loader, module: ModuleType) -> None:
+    def _load(self, loader: Loader, module: ModuleType) -> None:
         """Run pandas as ever, then register on it."""
         # others (importlib.resources) ask the module's loader for files, and a reload runs as ever
         vars(loader).pop("exec_module", None)

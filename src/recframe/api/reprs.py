@@ -14,7 +14,7 @@ from recframe.frames.options import OPTIONS, SIDES, Context, NamedFrame
 def of(frame: Any, context: Context) -> str:
     """Return the text on a frame with its options; LazyFrames are not collected."""
     parts = [f"rec of {of_frame(frame)}"]
-    for name in (one for one in OPTIONS if one in context.given):
+    for name in filter(context.given.__contains__, OPTIONS):
         value = getattr(context, name)
         is_frame = name in SIDES and not isinstance(value, str)
         parts.append(f"{name} {of_frame(value)}" if is_frame else f"{name}={shown(value)}")

@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Generic
+from typing import Any, Generic, cast
 
 import polars as pl
 
-from recframe.api import fold_runs, reprs, split_lists
+from recframe.api import reprs, split_lists
 from recframe.api.argument_errors import F
 from recframe.audit.split_rows import in_folds
 from recframe.frames.kinds.several_models import held
-from recframe.frames.options import whole
+from recframe.frames.options import Folds, one_of, whole
 from recframe.splits import description
-from recframe.splits.baselines import BOUNDS, lists_of
-from recframe.splits.labels import Labels, Seen
+from recframe.splits.baselines import BASELINES, BOUNDS, Asked, lists_of
+from recframe.splits.labels import CHOICES, Labels, Seen
 from recframe.splits.log import FOLD, PART
 from recframe.splits.rules import Part
+from recframe.splits.times import length_of
+
+DEFAULT = ("oracle", "popular")
+"""The baselines that stand beside every model: what cannot be beaten, and what has to be."""
 
 
 class Split(Generic[F]):
@@ -40,8 +44,7 @@ class Split(Generic[F]):
         """
         labels = self._labels
         beside = {FOLD: FOLD, "part": PART}
-        result: F = labels.given(labels.of(lambda fold: fold.rows), beside)
-        return result
+        return cast("F", labels.given(labels.of(lambda fold: fold.rows), beside))
 
     @property
     def train(self) -> F:
@@ -81,13 +84,11 @@ class Split(Generic[F]):
         labels = self._labels
         truth = labels.of(description.with_kinds)
         beside = {name: name for name in description.COLUMNS}
-        result: F = labels.given(truth, labels.fold_beside | beside)
-        return result
+        return cast("F", labels.given(truth, labels.fold_beside | beside))
 
     def _of(self, part: Part) -> F:
         labels = self._labels
-        result: F = labels.given(labels.in_parts(part), labels.fold_beside)
-        return result
+        return cast("F", labels.given(labels.in_parts(part), labels.fold_beside))
 
     @cached_property
     def folds(self) -> list[Split[F]]:
@@ -135,12 +136,17 @@ class Split(Generic[F]):
         └──────┴─────────┴──────┴──────┴──────┘
         """
         labels = self._labels
-        known = [*dict.fromkeys(names)] or [*fold_runs.DEFAULT]
-        asked = fold_runs.asked_of(labels, known, k, window=window, seed=seed, seen=seen)
-        result: F = fold_runs.given(labels, lists_of(labels.folds, known, asked))
-        return result
+        known = [*dict.fromkeys(names)] or [*DEFAULT]
+        for name in known:
+            one_of("baseline", name, BASELINES)
+        one_of("seen", seen, (None, *CHOICES["seen"]))
+        if window is not None:
+            window = length_of("window", window, labels.log.require_time("baselines"))
+        drops_seen = (seen or labels.filters.seen) == "drop"
+        asked = Asked(whole("k", k, 1), window, whole("seed", seed, 0), drops_seen)
+        return cast("F", split_lists.given(labels, lists_of(labels.folds, known, asked)))
 
-    def run(self, models: Mapping[str, fold_runs.Makes], *, k: int = 100) -> F:
+    def run(self, models: Mapping[str, split_lists.Makes], *, k: int = 100) -> F:
         """Return the lists that functions make: each is called once a fold, with its train and the users of its truth.
 
         `function(train, users)` gets frames of the kind of the log, `users` of one column, and returns lists: users and items
@@ -148,8 +154,8 @@ class Split(Generic[F]):
         The result has the columns of `baselines`: rank is the place in the list, of equal ones by item, up to `k`; an item that
         stands twice counts once. Longer lists are cut with a warning.
 
-        Raises a RecframeError that names fold and model where a function fails, a CallError or ColumnError for what is no list,
-        and a DataError for users that are not in the fold's truth.
+        Raises a RecframeError that names fold and model where a function fails, or returns no list, and a DataError for users
+        that are not in the fold's truth.
 
         >>> import polars as pl, recframe
         >>> log = pl.DataFrame({"user": [1, 1, 2, 1], "item": [10, 11, 10, 12], "day": [1, 2, 2, 3]})
@@ -159,9 +165,8 @@ class Split(Generic[F]):
         >>> split.run({"last_sold": last_sold}).row(0)
         (0, 'last_sold', 1, 10, 1)
         """
-        lists = fold_runs.run(self.folds, models, whole("k", k, 1))
-        result: F = fold_runs.given(self._labels, lists)
-        return result
+        lists = split_lists.run(self.folds, models, whole("k", k, 1))
+        return cast("F", split_lists.given(self._labels, lists))
 
     def rec(self, lists: Any, *, model: str | None = None, **options: Any) -> Any:
         """Return the `rec` of lists with the truth and the train of the split: `s.rec(lists).evaluate("ndcg@10")`.
@@ -188,7 +193,10 @@ class Split(Generic[F]):
         frame, found = held(split_lists.with_items(labels, lists, found), found)
         # the class that is registered on frames, whose file imports this one
         made: Any = pl.DataFrame.rec(frame)(**found)  # type: ignore[attr-defined]
-        return made._split(labels, split_lists.folds_of(labels), BOUNDS)  # noqa: SLF001  of this room
+        numbers = tuple(fold.number for fold in labels.folds)
+        folds = Folds(numbers, FOLD) if len(self) > 1 else None
+        context = replace(made._context, split=labels, folds=folds, bounds=BOUNDS)  # noqa: SLF001  of this room
+        return made._with(context)  # noqa: SLF001  as above
 
     def audit(self) -> F:
         """Return what is odd about the split, one row for each finding, as `rec.audit()` does; no row if all is well.
@@ -221,8 +229,7 @@ class Split(Generic[F]):
         kind = labels.log.kind
         rows = {fold.number: fold.rows for fold in labels.folds}
         folds = in_folds(rows, labels.rule.parted_by, size=kind.size)
-        result: F = kind.give(audit_split(folds), {})
-        return result
+        return cast("F", kind.give(audit_split(folds), {}))
 
     def describe(self) -> F:
         """Return what the split looks like: one row for each fold.
@@ -252,16 +259,13 @@ class Split(Generic[F]):
         """
         labels = self._labels
         plan = description.described(labels)
-        result: F = labels.log.kind.give(plan, {})
-        return result
+        return cast("F", labels.log.kind.give(plan, {}))
 
     def __repr__(self) -> str:
         """Return the rule, the log and the rows of each part; nothing of a LazyFrame is collected."""
         labels = self._labels
-        n_folds = len(labels.folds)
         words = f"split by {labels.rule.words} of {reprs.of_frame(labels.log.kind.frame)}"
-        if n_folds > 1:
-            words = f"{words} in {n_folds} folds"
+        words += f" in {len(self)} folds" * (len(self) > 1)
         if labels.log.is_lazy:
             return words
         rows = labels.of(lambda fold: fold.rows)

@@ -1,44 +1,162 @@
-"""Lists bound to the truth, train and folds of a split."""
+"""Lists of a split: those of baselines, of functions, and bound ones."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import polars as pl
 
-from recframe.api.fold_runs import like_the_log
-from recframe.errors import CallError, ColumnError, RecframeError, dtype_shown, fails_if
-from recframe.frames.kinds.kind import ask, in_memory
-from recframe.frames.options import Context, Folds, NamedFrame
-from recframe.frames.roles import Side
-from recframe.frames.rows.joins import joined
+from recframe.errors import (
+    CallError,
+    ColumnError,
+    DataError,
+    RecframeError,
+    dtype_shown,
+    fails_if,
+    shown,
+    warn,
+)
+from recframe.frames.dtypes import common, in_frames
+from recframe.frames.kinds.kind import ask, in_memory, stream
+from recframe.frames.options import Context, NamedFrame
+from recframe.frames.roles import Side, check_dtypes, listed
+from recframe.frames.rows.joins import by_item, joined, with_places
 from recframe.splits import description
 from recframe.splits.labels import Fold, Labels
-from recframe.splits.log import FOLD
+from recframe.splits.log import FOLD, PAIR
 
+Makes = Callable[..., Any]
+"""Type of functions of train, users, and if it takes it fold_in, that return lists."""
+ROWS = "recommendations"
 LISTS = "the frame of lists"
-OF_USERS = ("user_history", "user_kind")
+NEW = (FOLD, "model", "rank")
+"""The columns that lists have beside the log's own of users and items."""
+OF_USERS = ("user", FOLD, "user_history", "user_kind")
 """The columns of users that a split has."""
+
+
+def like_the_log(labels: Labels, rows: pl.LazyFrame, title: str, *roles: str) -> pl.LazyFrame:
+    """Return rows of a frame with ids in the dtypes of the log, or say that they cannot match."""
+    own, others = labels.log.schema, rows.collect_schema()
+    for role in roles:
+        dtypes = {"the log": own[role], title: others[role]}
+        if common(dtypes) is None:
+            raise ColumnError(
+                f"the {role} ids have different dtypes: {in_frames(dtypes)}; cast them to one dtype"
+            )
+    # a value that the log's dtype cannot hold is none of the log's ids
+    unlike = [role for role in roles if own[role] != others[role]]
+    return rows.with_columns(pl.col(role).cast(own[role], strict=False) for role in unlike)
+
+
+def given(labels: Labels, lists: pl.LazyFrame) -> Any:
+    """Return lists (fold, model, user, item, rank) as a frame of the log's kind, with its names of users and items."""
+    log = labels.log
+    ids = {role: log.names[role] for role in PAIR}
+    for name in ids.values():
+        if name in NEW:
+            raise ColumnError(
+                f"the log has users or items in a column {name!r}, which is the name of a column of lists; rename it first"
+            )
+    plan = lists.select(FOLD, "model", *PAIR, "rank").rename(ids)
+    return log.kind.give(plan, {name: log.kind.source(name) for name in ids.values()})
+
+
+def run(folds: Sequence[Any], models: object, k: int) -> pl.LazyFrame:
+    """Return the lists of functions over folds: fold, model, user, item, rank."""
+    named = dict(models) if isinstance(models, Mapping) else {}
+    if not named or not all(map(callable, named.values())):
+        raise CallError(
+            f"run() takes functions by the names of their models, and found {shown(models)}: run({{'mine': function}}), where "
+            "function(train, users) returns lists"
+        )
+    found = []
+    for split in folds:
+        users = stream(split._labels.folds[0].users.select("user"))  # noqa: SLF001  of this room
+        for model, function in named.items():
+            found.append(_lists(split, str(model), function, users, k))
+    return pl.concat(found).lazy()
+
+
+def _lists(split: Any, model: str, function: Makes, users: pl.DataFrame, k: int) -> pl.DataFrame:
+    """Return the lists of a model in one fold: each item of a list once, up to k places."""
+    labels = split._labels  # noqa: SLF001
+    fold = labels.folds[0].number
+    title = f"what the function of model {model!r} returned in fold {fold}"
+    try:
+        made = _called(function, split, users)
+    except Exception as error:
+        raise RecframeError(
+            f"the function of model {model!r} failed in fold {fold}: {type(error).__name__}: {error}"
+        ) from error
+    best = _rows(labels, made, title).group_by(PAIR).agg(pl.col("height").min())
+    order = ["user", "height", *by_item(labels.log.schema)]
+    ranked = stream(with_places(best.sort(order, nulls_last=True), ["user"]))
+    unknown = ranked.join(users, on="user", how="anti")["user"]
+    if len(unknown):
+        raise DataError(
+            f"{title} has users that are not in the truth of the fold, such as {shown(unknown[0])} ({unknown.n_unique():,} in "
+            "all); make lists for the users that it gets"
+        )
+    fits = pl.col("place") <= k
+    longer = ranked.filter(~fits)["user"].n_unique()
+    if longer:
+        warn(
+            f"the lists of model {model!r} in fold {fold} have more than k={k} places for {longer} of the users; they are cut"
+        )
+    names = {FOLD: pl.lit(fold, pl.Int64), "model": pl.lit(model)}
+    return ranked.filter(fits).select(**names, user="user", item="item", rank="place")
+
+
+def _called(function: Makes, split: Any, users: pl.DataFrame) -> Any:
+    """Return what a function gives of train and users in the kind of the log."""
+    log = split._labels.log  # noqa: SLF001
+    name = log.names["user"]
+    given = log.kind.give(
+        users.lazy().select(pl.first().alias(name)), {name: log.kind.source(name)}
+    )
+    takes: Mapping[str, Any] = {}
+    with suppress(TypeError, ValueError):  # which functions of C have no signature
+        takes = inspect.signature(function).parameters
+    more = {"fold_in": split.fold_in} if "fold_in" in takes else {}
+    return function(split.train, given, **more)
+
+
+def _rows(labels: Labels, made: Any, title: str) -> pl.LazyFrame:
+    """Return the users, the items and what orders them, lowest first, after a check of what a function gave."""
+    names = labels.log.names
+    side = Side(title, in_memory(made, title), Context(user=names["user"], item=names["item"]))
+    order = next(filter(side.has, ("rank", "score")), None)
+    if order is None:
+        raise ColumnError(
+            f"{title} has neither a column 'rank' nor 'score'. It has {listed(side.columns)}"
+        )
+    taken = side.take([*PAIR, order]).lazy()
+    check_dtypes({ROWS: taken.collect_schema()}, {ROWS: side})
+    height = pl.col(order).cast(pl.Float64).fill_nan(None)
+    rows = like_the_log(labels, taken, title, *PAIR).drop_nulls(PAIR)
+    return rows.select(*PAIR, height=height if order == "rank" else -height)
 
 
 def bound(labels: Labels, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of `rec(...)` with what the split has: truth, train, users and names of columns."""
     for name in ("truth", "train"):
         if options.get(name) is not None:
-            msg = f"rec() of a split takes no {name}=, which it has itself; lists.rec(truth=truth, train=train) takes others"
-            raise CallError(msg)
-    names = labels.log.names
-    found = {"user": names["user"], "item": names["item"], **options}
-    users = _users(labels, found)
-    return {**found, "truth": _truth(labels), "train": _train(labels), "users": users}
-
-
-def folds_of(labels: Labels) -> Folds | None:
-    """Return the folds that cut every frame; None of one fold alone."""
-    return (
-        None if len(labels.folds) == 1 else Folds(tuple(fold.number for fold in labels.folds), FOLD)
-    )
+            raise CallError(
+                f"rec() of a split takes no {name}=, which it has itself; lists.rec(truth=truth, train=train) takes others"
+            )
+    found = {**{role: labels.log.names[role] for role in PAIR}, **options}
+    train = labels.given(labels.in_parts("train"), labels.fold_beside)
+    of_train = {role: name for role, name in labels.log.names.items() if role != "relevance"}
+    return {
+        **found,
+        "truth": _truth(labels),
+        "train": NamedFrame(train, of_train),
+        "users": _users(labels, found["user"], options.get("users")),
+    }
 
 
 def with_items(labels: Labels, lists: Any, options: dict[str, Any]) -> Any:
@@ -48,50 +166,53 @@ def with_items(labels: Labels, lists: Any, options: dict[str, Any]) -> Any:
     """
     if isinstance(lists, Mapping):
         return {name: with_items(labels, one, options) for name, one in lists.items()}
-    frame = in_memory(lists, LISTS)
-    side = Side(LISTS, frame, Context(item=options["item"]))
+    side = Side(LISTS, in_memory(lists, LISTS), Context(item=options["item"]))
     _check_lists(labels, side)
     if options["model"] is None and "model" in side.columns:
         options["model"] = "model"
-    has_fold = FOLD in side.columns
-    named = {"item": side.require("item")} | ({FOLD: FOLD} if has_fold else {})
-    plan = like_the_log(labels, side.kind.held_rows(named), {"item": LISTS})
-    if has_fold:
+    folds = [FOLD] * (FOLD in side.columns)
+    named = {"item": side.require("item"), **{fold: fold for fold in folds}}
+    plan = like_the_log(labels, side.kind.held_rows(named), LISTS, "item")
+    if folds:
         plan = _of_the_folds(labels, plan)
     kinds = labels.of(description.item_kinds)
-    plan = description.with_item_kinds(plan, kinds, *[FOLD] * has_fold)
+    plan = description.with_item_kinds(plan, kinds, *folds)
     return side.kind.give_held(plan, {"item_kind": "item_kind"})
 
 
 def _check_lists(labels: Labels, side: Side) -> None:
     """Reject lists that cannot be held against the split."""
     if side.kind.engine is not None:
-        msg = f"rec() of a split takes lists of Polars, pandas and Arrow, and {side.kind.engine.name} has none"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"rec() of a split takes lists of Polars, pandas and Arrow, and {side.kind.engine.name} has none"
+        )
     if "item_kind" in side.columns:
-        msg = f"{LISTS} has a column 'item_kind' already, which the split adds; drop or rename it"
-        raise ColumnError(msg)
+        raise ColumnError(
+            f"{LISTS} has a column 'item_kind' already, which the split adds; drop or rename it"
+        )
     if FOLD not in side.columns and len(labels.folds) > 1:
-        msg = (
+        raise ColumnError(
             f"{LISTS} has no column {FOLD!r}, and the split has {len(labels.folds)} folds, each with its own truth: add it to "
             "the lists, as baselines() and run() do, or bind the lists of each fold: split.folds[0].rec(lists)"
         )
-        raise ColumnError(msg)
 
 
 def _of_the_folds(labels: Labels, lists: pl.LazyFrame) -> pl.LazyFrame:
     """Return lists with folds as whole numbers; of a split of one fold its own."""
-    dtype = lists.collect_schema()[FOLD]
+    dtype, fold = lists.collect_schema()[FOLD], pl.col(FOLD)
     if not dtype.is_integer():
-        msg = f"column {FOLD!r} of {LISTS} is {dtype_shown(dtype)}; folds are whole numbers, as a split's own are"
-        raise ColumnError(msg)
-    fold = pl.col(FOLD)
+        raise ColumnError(
+            f"column {FOLD!r} of {LISTS} is {dtype_shown(dtype)}; folds are whole numbers, as a split's own are"
+        )
+    lists = lists.with_columns(fold.cast(pl.Int64))
     if len(labels.folds) > 1:
-        return lists.with_columns(fold.cast(pl.Int64))
-    n_folds = len(labels.rule.parts)
-    words = f"column {FOLD!r} of {LISTS} has a value that is none of the folds, which are 0 to {n_folds - 1}"
-    is_known = fold.is_between(0, n_folds - 1).fill_null(value=False)
-    checked = lists.with_columns(fold.cast(pl.Int64) + fails_if(~is_known, words))
+        return lists
+    last = len(labels.rule.parts) - 1
+    words = (
+        f"column {FOLD!r} of {LISTS} has a value that is none of the folds, which are 0 to {last}"
+    )
+    is_unknown = ~fold.is_between(0, last).fill_null(value=False)
+    checked = lists.with_columns(fold + fails_if(is_unknown, words))
     return checked.filter(fold == labels.folds[0].number)
 
 
@@ -99,51 +220,38 @@ def _truth(labels: Labels) -> NamedFrame:
     """Return the truth, with its fold and the kinds of items and pairs."""
     truth = labels.of(description.with_kinds)
     beside = {name: name for name in (FOLD, "item_kind", "pair_kind")}
-    relevance = labels.log.context.relevance
     names: dict[str, Any] = dict(labels.log.names)
-    if relevance is False:
+    if labels.log.context.relevance is False:
         names["relevance"] = False
     return NamedFrame(labels.given(truth, beside), names)
 
 
-def _train(labels: Labels) -> NamedFrame:
-    names = {role: name for role, name in labels.log.names.items() if role != "relevance"}
-    return NamedFrame(labels.given(labels.in_parts("train"), labels.fold_beside), names)
-
-
-def _users(labels: Labels, options: Mapping[str, Any]) -> NamedFrame:
+def _users(labels: Labels, user: str, given: Any) -> NamedFrame:
     """Return the users of each fold's truth and those of `users=`, with their history and kind, and the columns of `users=`."""
-    more, keys = None, ["user"]
-    if (given := options.get("users")) is not None:
-        more = _more(
-            labels,
-            Side("the frame users=", in_memory(given), Context(user=options["user"]), "users"),
-        )
-        keys += [FOLD] * (FOLD in more.collect_schema())
+    more = None if given is None else _more(labels, user, given)
 
     def of_fold(fold: Fold) -> pl.LazyFrame:
         users = fold.users.select("user")
         if more is not None:
-            others = more.filter(pl.col(FOLD) == fold.number) if FOLD in keys else more
-            users = pl.concat([users, others.select("user")]).unique()
+            users = pl.concat([users, more.select("user")]).unique()
         return description.of_users(fold, users)
 
     found = labels.of(of_fold)
-    found = (found if more is None else joined(found, more, keys)).rename({"user": options["user"]})
+    found = (found if more is None else joined(found, more, ["user"])).rename({"user": user})
     if len(labels.folds) == 1:
         found = found.drop(FOLD)
-    frame = found if labels.log.is_lazy else ask([found])[0]
-    return NamedFrame(frame, {"user": options["user"]})
+    return NamedFrame(found if labels.log.is_lazy else ask([found])[0], {"user": user})
 
 
-def _more(labels: Labels, side: Side) -> pl.LazyFrame:
-    """Return the columns of `users=`, with the user's id as `user` in the dtype of the log, and folds as whole numbers."""
+def _more(labels: Labels, user: str, given: Any) -> pl.LazyFrame:
+    """Return the columns of `users=`, with the user's id as `user` in the dtype of the log."""
+    side = Side("the frame users=", in_memory(given), Context(user=user), "users")
     own = side.require("user")
-    others = [name for name in side.columns if name != own]
-    for name in others:
-        if name in {*OF_USERS, "user"}:
-            msg = f"{side.title} has a column {name!r}, which the split adds; drop or rename it"
-            raise ColumnError(msg)
-    taken = side.kind.take({"user": own} | {name: name for name in others}, ["user"]).lazy()
-    taken = like_the_log(labels, taken, {"user": side.title}).filter(pl.col("user").is_not_null())
-    return taken.with_columns(pl.col(FOLD).cast(pl.Int64)) if FOLD in others else taken
+    others = {name: name for name in side.columns if name != own}
+    for name in OF_USERS:
+        if name in others:
+            raise ColumnError(
+                f"{side.title} has a column {name!r}, which the split adds; drop or rename it"
+            )
+    taken = side.kind.take({"user": own} | others, ["user"]).lazy().drop_nulls("user")
+    return like_the_log(labels, taken, side.title, "user")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import wraps
 from inspect import Parameter
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, cast, get_args
@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 C = TypeVar("C", bound="Callable[..., Any]")
-DEFAULTS: dict[str, Any] = vars(Filters())
+LEAST = {"folds": 1, "n": 1, "keep": 0}
+"""The options of rules that take a whole number, each with the smallest."""
+FILTERS = fields(Filters)
+"""The options of all rules, with their defaults."""
 LEAKS = (
     "random splits leak the future: train has rows later than rows of truth, which no model has when it is used; "
     "split.by_time(last='7d') has the past alone in train"
@@ -54,20 +57,22 @@ def _rule(method: C) -> C:
     """Decorate a rule: its signature has the options of all rules, and its splits say how it was called."""
     own = inspect.signature(method)
     named = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
-    for name, annotation in Options.__annotations__.items():
-        written = annotation.__forward_arg__
-        one = Parameter(name, Parameter.KEYWORD_ONLY, default=DEFAULTS[name], annotation=written)
-        named.append(one)
+    way = Parameter.KEYWORD_ONLY
+    common = [Parameter(one.name, way, default=one.default, annotation=one.type) for one in FILTERS]
 
     @wraps(method)
     def called(self: Any, *arguments: Any, **given: Any) -> Any:
-        values = own.bind(self, *arguments, **given).arguments
+        bound = own.bind(self, *arguments, **given)
+        for name in bound.arguments.keys() & LEAST.keys():
+            if (one := bound.arguments[name]) is not None:
+                bound.arguments[name] = options.whole(name, one, LEAST[name])
+        values = {**bound.arguments}
         values |= values.pop("common", {})
         written = [f"{name}={shown(one)}" for name, one in [*values.items()][1:] if one is not None]
         self._call = f"{method.__name__}({', '.join(written)})"
-        return method(self, *arguments, **given)
+        return method(*bound.args, **bound.kwargs)
 
-    vars(called)["__signature__"] = own.replace(parameters=named)
+    vars(called)["__signature__"] = own.replace(parameters=[*named, *common])
     return cast("C", argument_errors.understood(called))
 
 
@@ -140,16 +145,17 @@ class Splits(Generic[F]):
         └──────┴──────┴─────┴──────┴───────┘
         """
         if _only("by_time", at=at, last=last, share=share) is None:
-            msg = "rec.split.by_time() takes one of at=, last= and share=, but found none; write by_time(last='7d')"
-            raise CallError(msg)
+            raise CallError(
+                "rec.split.by_time() takes one of at=, last= and share=, but found none; write by_time(last='7d')"
+            )
         _only("by_time", until=until, last=last, share=share)
         _only("by_time", align=align, at=at, share=share)
         log = self._log(common)
         dtype = log.require_time("by_time")
         _check_align(align, dtype)
         if last is not None:
-            horizon = times.length_of("last", last, dtype)
-            rule = rules.rolling(log, 1, {"horizon": horizon}, align)
+            lengths = {"horizon": times.length_of("last", last, dtype)}
+            rule = rules.rolling(log, 1, lengths, align)
         elif share is not None:
             rule = rules.by_share(log, options.share("share", share, "0.2"))
         else:
@@ -199,21 +205,17 @@ class Splits(Generic[F]):
         """
         log = self._log(common)
         dtype = log.require_time("rolling")
-        n_folds = options.whole("folds", folds, 1)
         _check_align(align, dtype)
-        given = {"horizon": horizon, "step": step, "gap": gap, "window": window}
-        lengths = {
-            name: times.length_of(name, one, dtype, zero=name == "gap")
-            for name, one in given.items()
-            if one is not None or name == "horizon"
-        }
-        if lengths.get("step", lengths["horizon"]).seconds < lengths["horizon"].seconds:
-            msg = (
+        lengths = {"horizon": times.length_of("horizon", horizon, dtype)}
+        for name, one in {"step": step, "gap": gap, "window": window}.items():
+            if one is not None:
+                lengths[name] = times.length_of(name, one, dtype, zero=name == "gap")
+        if "step" in lengths and lengths["step"].seconds < lengths["horizon"].seconds:
+            raise RecframeError(
                 f"step={shown(step)} is shorter than horizon={shown(horizon)}, so that rows would be truth in several folds; "
                 "write a longer step"
             )
-            raise RecframeError(msg)
-        rule = rules.rolling(log, n_folds, lengths, align)
+        rule = rules.rolling(log, folds, lengths, align)
         return self._split(log, rule, common)
 
     @_rule
@@ -244,12 +246,7 @@ class Splits(Generic[F]):
         """
         log = self._log(common)
         log.require_time("last_per_user")
-        rule = rules.last_per_user(
-            options.whole("n", n, 1),
-            options.whole("folds", folds, 1),
-            options.whole("keep", keep, 0),
-        )
-        return self._split(log, rule, common)
+        return self._split(log, rules.last_per_user(n, folds, keep), common)
 
     @_rule
     def leave_one_out(
@@ -300,18 +297,15 @@ class Splits(Generic[F]):
         options.one_of("per", per, get_args(Per))
         if per == "log" and (n is not None or keep != 1):
             name = "keep" if n is None else "n"
-            msg = f"{name}= goes by users; write per='user', or leave it out"
-            raise CallError(msg)
+            raise CallError(f"{name}= goes by users; write per='user', or leave it out")
         _only("random", share=share, n=n)
         log = self._log(common)
-        n_folds = 1 if folds is None else options.whole("folds", folds, 1)
-        number = 0 if n is None else options.whole("n", n, 1)
-        part = None if number else _share("random", share, folds)
-        kept = options.whole("keep", keep, 0)
+        n_folds = folds or 1
+        part = None if n else _share("random", share, n_folds)
         if per == "log" and part is not None:
             rule = rules.random_of_log(part, n_folds, seed)
         else:
-            rule = rules.random_of_users(part, number, n_folds, seed, kept)
+            rule = rules.random_of_users(part, n or 0, n_folds, seed, keep)
         if "time" in log.names:
             warn(LEAKS)
         return self._split(log, rule, common)
@@ -360,13 +354,13 @@ class Splits(Generic[F]):
         if by == "time" or at is not None:
             dtype = log.require_time("by_user")
             point = None if at is None else times.point_of("at", at, dtype)
-        n_folds = 1 if folds is None else options.whole("folds", folds, 1)
-        of_users = 1.0 if at is not None else _share("by_user", share, folds)
-        number: float
-        if isinstance(plain_number(fold_in), int):
-            number = options.whole("fold_in", fold_in, 1)
-        else:
-            number = options.share("fold_in", fold_in, "0.8")
+        n_folds = folds or 1
+        of_users = 1.0 if at is not None else _share("by_user", share, n_folds)
+        number = (
+            options.whole("fold_in", fold_in, 1)
+            if isinstance(plain_number(fold_in), int)
+            else options.share("fold_in", fold_in, "0.8")
+        )
         rule = rules.by_user(of_users, point, n_folds, number, by, seed)
         return self._split(log, rule, common)
 
@@ -381,8 +375,9 @@ class Splits(Generic[F]):
             options.one_of(name, getattr(filters, name), known)
         options.whole("min_train", filters.min_train, 0)
         if filters.min_relevance is not None and plain_number(filters.min_relevance) is None:
-            msg = f"min_relevance={shown(filters.min_relevance)}: write a number; rows below it are never truth"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"min_relevance={shown(filters.min_relevance)}: write a number; rows below it are never truth"
+            )
         if filters.target != "all":
             log.require_time(self._call.partition("(")[0])
         return Split(labelled(log, replace(rule, words=self._call), filters))
@@ -404,11 +399,10 @@ def _only(call: str, **given: object) -> str | None:
     named = [f"{name}=" for name, value in given.items() if value is not None]
     if len(named) > 1:
         *some, last = (f"{name}=" for name in given)
-        msg = (
+        raise CallError(
             f"rec.split.{call}() takes one of {', '.join(some)} and {last}, but found {' and '.join(named)}; leave one of them "
             "out"
         )
-        raise CallError(msg)
     return named[0] if named else None
 
 
@@ -416,24 +410,22 @@ def _check_align(align: object, dtype: pl.DataType) -> None:
     """Reject an alignment that the times do not have."""
     options.one_of("align", align, (None, *times.ALIGNED))
     if align and (dtype.is_numeric() or (dtype == pl.Date and align == "hour")):
-        msg = f"align={shown(align)} needs datetimes; the times are {dtype_shown(dtype)}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"align={shown(align)} needs datetimes; the times are {dtype_shown(dtype)}"
+        )
 
 
-def _share(call: str, share: object, folds: int | None) -> float:
+def _share(call: str, share: object, n_folds: int) -> float:
     """Return the share of each fold's truth, which folds say where it is left out."""
-    if share is None and (folds is None or folds == 1):
-        found = f"rec.split.{call}() needs a share, or several folds to part all among them"
-        msg = f"{found}; write {call}(share=0.2) or {call}(folds=5)"
-        raise CallError(msg)
-    n_folds = folds or 1
     if share is None:
+        if n_folds == 1:
+            found = f"rec.split.{call}() needs a share, or several folds to part all among them"
+            raise CallError(f"{found}; write {call}(share=0.2) or {call}(folds=5)")
         return 1 / n_folds
     number = options.share("share", share, "0.2")
     if round(number * n_folds, 9) > 1:
         found = f"folds={n_folds} of share={shown(share)} are more than all"
-        msg = f"{found}; write a share up to {1 / n_folds:.4g}, or fewer folds"
-        raise RecframeError(msg)
+        raise RecframeError(f"{found}; write a share up to {1 / n_folds:.4g}, or fewer folds")
     return number
 
 
@@ -487,5 +479,4 @@ class OfLogs(Generic[F]):
                 "core() of a whole log counts rows that a split puts into truth, so that train knows the future; write "
                 "split.by_time(..., min_train=5), or split.train.rec().core(after_split=True) after the split"
             )
-        result: F = log.kind.give_held(core_of(log, least), {})
-        return result
+        return cast("F", log.kind.give_held(core_of(log, least), {}))

@@ -38,7 +38,7 @@ from recframe.engines.sent_rows import (
 )
 from recframe.errors import ColumnError
 from recframe.frames.dtypes import as_text
-from recframe.frames.kinds.engine import Added, NamedRows, Routed, Summing, rows_with
+from recframe.frames.kinds.engine import Added, Routed, Summing, rows_with
 from recframe.frames.kinds.pandas_frames import dtype_name, series
 from recframe.frames.kinds.pyarrow_frames import plain, table_of, without_rows
 
@@ -117,7 +117,7 @@ class Dask(OfTables):
         self,
         frame: Any,
         routed: Mapping[str, Routed],
-        made: Callable[[NamedRows], pl.DataFrame],
+        made: Summing,
         schema: pl.Schema,
     ) -> Any:
         """Return the rows that are made of each bucket, when they are computed."""

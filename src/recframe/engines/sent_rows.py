@@ -173,13 +173,11 @@ def sums_of(sent: pa.Table, n_sums: int) -> list[list[pl.DataFrame]]:
     return [[*map(_read, parts)] for parts in zip(*each, strict=True)]
 
 
-def making(
-    sides: Mapping[str, Side], made: Callable[[NamedRows], pl.DataFrame], none: pa.Table
-) -> Tabled:
+def making(sides: Mapping[str, Side], made: Summing, none: pa.Table) -> Tabled:
     """Return a function of a bucket's rows as they were sent that returns rows of the result."""
 
     def rows_of(sent: pa.Table) -> pa.Table:
-        each = [table_of(made(frames)).cast(none.schema) for frames in parts_of(sent, sides)]
+        each = [table_of(*made(frames)).cast(none.schema) for frames in parts_of(sent, sides)]
         return pa.concat_tables(each)
 
     return rows_of

@@ -13,7 +13,7 @@ to sort its rows, which takes more CPU time than to send them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial, reduce
 from inspect import signature
 from typing import Any
@@ -39,7 +39,7 @@ from recframe.engines.sent_rows import (
     sums_of,
 )
 from recframe.errors import RecframeError
-from recframe.frames.kinds.engine import Added, NamedRows, Routed, Summing
+from recframe.frames.kinds.engine import Added, Routed, Summing
 from recframe.frames.kinds.pyarrow_frames import in_plain_types, table_of, without_rows
 
 SETTING = "spark.sql.shuffle.partitions"
@@ -104,7 +104,7 @@ class Spark(OfTables):
         self,
         frame: Any,
         routed: Mapping[str, Routed],
-        made: Callable[[NamedRows], pl.DataFrame],
+        made: Summing,
         schema: pl.Schema,
     ) -> Any:
         """Return the rows that are made of each bucket, which Spark computes lazily."""

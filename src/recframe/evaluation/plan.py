@@ -9,10 +9,10 @@ scan:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple
 
 import polars as pl
@@ -31,6 +31,7 @@ from recframe.frames.kinds.kind import (
     Seen,
     Sources,
     Taken,
+    chosen,
     run_all_by_size,
     run_as_it_is,
     run_by_size,
@@ -43,6 +44,7 @@ WHOLE = {"items"}
 """Frames that every part of the users has in full."""
 _MARK = "recframe {}."
 """The column by which a placeholder shows in the text of a plan."""
+_MARKED = re.compile(r"recframe ([a-z0-9 ]+)\.")
 
 
 @dataclass(frozen=True)
@@ -148,12 +150,13 @@ class Plan:
         whole: Mapping[str, pl.LazyFrame] | None = None,
         keeps_users: bool = False,
     ) -> None:
-        self.sums: list[Sums] = []
+        self.schemas, self.sums = schemas, list[Sums]()
         self.columns: dict[str, tuple[str, ...]] = dict.fromkeys(schemas, ())
         """The columns that the call takes of each frame, some of them several times."""
         self.keeps_users = keeps_users
         """Whether the result has rows of users, of whom each part gives its own."""
-        self._filled: dict[str, pl.DataFrame] = {}
+        self.filled: dict[str, pl.DataFrame] = {}
+        """The rows that are filled in."""
         self._of_all: dict[Hashable, pl.LazyFrame] = {}
         self._has_all_users = whole is not None
         self.frames = dict(whole or {})
@@ -161,6 +164,15 @@ class Plan:
         if whole is None:
             for name, schema in schemas.items():
                 self.frames[name] = self._hole(name, schema)
+
+    @property
+    def read(self) -> dict[str, pl.Schema]:
+        """The schemas of the frames, of the columns that the call takes."""
+        found = {}
+        for name, columns in self.columns.items():
+            schema = self.schemas[name]
+            found[name] = pl.Schema({one: schema[one] for one in columns})
+        return found
 
     def _hole(self, name: str, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
         """Return a placeholder, whose rows are those that are filled in when it runs.
@@ -171,7 +183,7 @@ class Plan:
         whole = dict.fromkeys(
             ("predicate_pushdown", "projection_pushdown", "slice_pushdown"), False
         )
-        given = partial(_filled, self._filled, name)
+        given = partial(_filled, self.filled, name)
         nothing = pl.LazyFrame(schema={_MARK.format(name): pl.Null})
         return nothing.map_batches(given, **whole, schema=pl.Schema(schema)).cache()
 
@@ -181,20 +193,14 @@ class Plan:
         """Return the sums of all users, of sums over some by the keys; columns in `same` are the same in each."""
         if self.keeps_users and "user" in keys:
             return rows
-        text, schema = rows.explain(optimized=False), rows.collect_schema()
-        needs = frozenset(at for at in range(len(self.sums)) if _MARK.format(sums_at(at)) in text)
-        reads = self._read_by(rows)
+        names, schema, n_sums = _marked(rows), rows.collect_schema(), len(self.sums)
+        needs = frozenset(at for at in range(n_sums) if sums_at(at) in names)
         now = max((1 + self.sums[at].round for at in needs), default=0)
-        kept = tuple(name for name in same if name in schema)
-        self.sums.append(Sums(rows, Added(tuple(keys), kept), reads, needs, now))
+        how = Added(tuple(keys), tuple(name for name in same if name in schema))
+        self.sums.append(Sums(rows, how, names.intersection(self.columns), needs, now))
         if self._has_all_users:
             return rows
-        return self._hole(sums_at(len(self.sums) - 1), schema)
-
-    def _read_by(self, rows: pl.LazyFrame) -> frozenset[str]:
-        """Return the names of the frames that rows are made of."""
-        text = rows.explain(optimized=False)
-        return frozenset(name for name in self.columns if _MARK.format(name) in text)
+        return self._hole(sums_at(n_sums), schema)
 
     def of_all(
         self, name: Hashable, rows: Callable[[], pl.LazyFrame], keys: Sequence[str]
@@ -217,8 +223,9 @@ class Plan:
                 )
                 found += [step] * bool(step.places)
         if self.keeps_users:
-            rows = Sums(self.result, Added(("user",), ()), self._read_by(self.result))
-            found.append(Step((), (rows,)))
+            rows = chosen(self.result, self.shown.columns)
+            reads = _marked(rows).intersection(self.columns)
+            found.append(Step((), (Sums(rows, Added(("user",), ()), reads),)))
         return found
 
     def step(self, places: Iterable[int]) -> Step:
@@ -228,20 +235,14 @@ class Plan:
 
     def check(self) -> None:
         """Reject a result that is made of rows of users after their sums."""
-        rows = [] if self.keeps_users else [name for name in self.columns if name not in WHOLE]
-        text = self.result.explain() if rows else ""
-        if any(_MARK.format(name) in text for name in rows):
+        of_users = {*self.columns} - WHOLE
+        if not self.keeps_users and of_users & _marked(self.result, optimized=True):
             msg = "this call reads rows of all users at once, but buckets hold only some users"
             raise NeedsAllUsersError(msg)
 
     def fill(self, frames: NamedRows) -> None:
         """Fill in rows, which stay until they are cleared."""
-        self._filled.update(frames)
-
-    def clear(self, names: Iterable[str] | None = None) -> None:
-        """Let go of the rows of some frames, or of all that was filled in."""
-        for name in [*self._filled] if names is None else names:
-            self._filled.pop(name, None)
+        self.filled.update(frames)
 
     def part(self, frames: NamedRows, step: Step) -> list[pl.DataFrame]:
         """Return the sums of a step over the users of some frames."""
@@ -250,16 +251,12 @@ class Plan:
             size = sum(map(len, frames.values()))
             return run_all_by_size([one.rows for one in step.sums], size)
         finally:
-            self.clear(frames)
+            for name in frames:
+                del self.filled[name]
 
     def take(self, step: Step, sums: Sequence[pl.DataFrame]) -> None:
         """Fill in the sums of a step over all users."""
         self.fill({sums_at(place): one for place, one in zip(step.places, sums, strict=True)})
-
-    @property
-    def filled(self) -> NamedRows:
-        """The rows that are filled in."""
-        return {**self._filled}
 
     def run(self, sums: Callable[[Step], Sequence[Any]]) -> Any:
         """Return the result, of the sums of each step over all users, or of rows of users as the last step has them."""
@@ -272,7 +269,7 @@ class Plan:
 
     def finish(self) -> pl.DataFrame:
         """Return the result, of what is filled in."""
-        return run_by_size(self.result, max(map(len, self._filled.values()), default=0))
+        return run_by_size(self.result, max(map(len, self.filled.values()), default=0))
 
 
 class Shown(NamedTuple):
@@ -336,6 +333,11 @@ def sums_at(place: int) -> str:
     return f"sums {place}"
 
 
+def _marked(rows: pl.LazyFrame, *, optimized: bool = False) -> frozenset[str]:
+    """Return the names of the placeholders that rows are made of."""
+    return frozenset(_MARKED.findall(rows.explain(optimized=optimized)))
+
+
 def _filled(frames: NamedRows, name: str, _nothing: pl.DataFrame) -> pl.DataFrame:
     return frames[name]
 
@@ -383,8 +385,7 @@ def planned(
     kept = _kept.pop(key, None)
     is_new = kept is None
     if kept is None:
-        schemas = map(attrgetter("schema"), inputs.given.values())
-        plan = Plan(dict(zip(inputs.given, schemas, strict=True)))
+        plan = Plan({name: frame.schema for name, frame in inputs.given.items()})
         plan.result = made(inputs.standing_in(plan.frames), run)
         # NOTE: Polars then has the plan in the form that it runs in, which is half of what a kept plan saves
         plan.result.collect_schema()
@@ -394,7 +395,7 @@ def planned(
     try:
         return run_as_it_is(plan.result)
     finally:
-        plan.clear()
+        plan.filled.clear()
         _kept[key] = kept
         if is_new:
             _let_go()
@@ -434,7 +435,7 @@ def _is_middling(inputs: Frames, conventions: Sequence[Convention], most: int) -
     most = most // 2 if has_more_lists else most
     few = all(len(frame) <= most for frame in inputs.given.values())
     needs = [convention.needs for convention in conventions]
-    return few and not any(need.levels or need.columns & LISTED for need in needs)
+    return few and not any(need.columns & LISTED or need.levels for need in needs)
 
 
 def _key(inputs: Frames, conventions: Sequence[Convention], what: Hashable) -> Hashable:

@@ -91,7 +91,7 @@ class Routed:
 
 
 Summing = Callable[[NamedRows], list[pl.DataFrame]]
-"""Type of functions of a bucket's rows that return its sums, one frame for each way to add up."""
+"""Type of functions of a bucket's rows that return its sums, one frame for each way to add up, or its rows of the result."""
 
 
 class Engine(ABC):
@@ -131,10 +131,10 @@ class Engine(ABC):
         self,
         frame: Any,
         routed: Mapping[str, Routed],
-        made: Callable[[NamedRows], pl.DataFrame],
+        made: Summing,
         schema: pl.Schema,
     ) -> Any:
-        """Return the rows that are made of each bucket, as a frame of the engine; nothing needs to run yet."""
+        """Return the rows that are made of each bucket, one frame each, as a frame of the engine; nothing needs to run yet."""
 
     @abstractmethod
     def give(self, frame: Any, result: pl.DataFrame) -> Any:
