@@ -11,7 +11,6 @@ import polars as pl
 
 from recframe.api import fold_runs, reprs, split_lists
 from recframe.api.argument_errors import F
-from recframe.audit.split_rows import in_folds
 from recframe.frames.kinds.several_models import held
 from recframe.frames.options import whole
 from recframe.splits import description
@@ -218,10 +217,8 @@ class Split(Generic[F]):
         from recframe.audit.report import audit_split  # noqa: PLC0415  importing recframe should take no time
 
         labels = self._labels
-        kind = labels.log.kind
-        rows = {fold.number: fold.rows for fold in labels.folds}
-        folds = in_folds(rows, labels.rule.parted_by, size=kind.size)
-        result: F = kind.give(audit_split(folds), {})
+        folds = {one.number: replace(one.by_rule, rows=one.rows) for one in labels.folds}
+        result: F = labels.log.kind.give(audit_split(folds), {})
         return result
 
     def describe(self) -> F:

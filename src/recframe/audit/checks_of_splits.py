@@ -69,7 +69,7 @@ def _of_pairs(data: SplitRows, concerned: pl.Expr) -> Finding:
 )
 def truth_in_train(data: SplitRows) -> Findings:
     """Pairs of truth that are also in train."""
-    yield _of_pairs(data, pl.col("seen"))
+    yield _of_pairs(data, pl.col("pair_history") > 0)
 
 
 @check(
@@ -82,7 +82,7 @@ def truth_in_train(data: SplitRows) -> Findings:
 )
 def truth_of_cold_users(data: SplitRows) -> Findings:
     """Rows of truth whose user is not in train."""
-    yield _of_pairs(data, ~pl.col("of_user"))
+    yield _of_pairs(data, pl.col("user_history") == 0)
 
 
 @check(
@@ -95,7 +95,7 @@ def truth_of_cold_users(data: SplitRows) -> Findings:
 )
 def truth_of_cold_items(data: SplitRows) -> Findings:
     """Rows of truth whose item is not in train."""
-    yield _of_pairs(data, ~pl.col("of_item"))
+    yield _of_pairs(data, pl.col("item_history") == 0)
 
 
 @check(
@@ -108,7 +108,9 @@ def truth_of_cold_items(data: SplitRows) -> Findings:
 )
 def users_wholly_in_truth(data: SplitRows) -> Findings:
     """Users with rows in truth and none in train."""
-    users = data.pairs.filter(~pl.col("of_user")).group_by("user").agg(pl.col("rows").sum())
+    users = (
+        data.pairs.filter(pl.col("user_history") == 0).group_by("user").agg(pl.col("rows").sum())
+    )
     yield Finding("truth", users.sort("user"), ("user", "rows"))
 
 

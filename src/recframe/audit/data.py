@@ -350,10 +350,9 @@ class Data:
             return {}
         sides = (self.inputs.sides["train"], self.inputs.sides[name])
         numbers = () if self.inputs.folds is None else self.inputs.folds.numbers
-        folds = in_frames(train, self.relevant_rows, sides, numbers)
         of = self.context.split
         order = None if of is None else of.rule.parted_by
-        return {fold: replace(rows, order=order) for fold, rows in folds.items()}
+        return in_frames(train, self.relevant_rows, sides, order, numbers)
 
     # What several checks ask. Cached are plans that read a frame once: Polars 2 panics at some caches of one joined to itself.
 

@@ -123,7 +123,7 @@ def _found(checks: Sequence[Check], data: Data | SplitRows) -> dict[str, tuple[C
 
     NOTE: a finding is known by its check and its place among the check's, since buckets differ in what they can leave out.
     """
-    held = needs_met(data) if isinstance(data, Data) else data.held
+    held = needs_met(data) if isinstance(data, Data) else data.needs_met
     found = {}
     for check in checks:
         if check.needs <= held:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from recframe.audit.split_rows import PAIR
 from recframe.errors import RecframeError
 from recframe.frames.rows.joins import AS_EVER, by_item, joined, with_places
 from recframe.splits.hashing import hashed
 from recframe.splits.labels import Fold
-from recframe.splits.log import FOLD, PAIR
+from recframe.splits.log import FOLD
 from recframe.splits.times import Length, before
 
 BOUNDS = ("oracle",)
@@ -65,7 +66,7 @@ def recent(fold: Fold, asked: Asked) -> pl.LazyFrame:
 def random(fold: Fold, asked: Asked) -> pl.LazyFrame:
     """Return train's items in the order of hash64(seed, item), which each user enters at place hash64(seed, user) mod n."""
     items = hashed(
-        fold.histories["item_history"].select("item"), ["item"], "score", seed=asked.seed
+        fold.by_rule.histories["item_history"].select("item"), ["item"], "score", seed=asked.seed
     )
     users = hashed(fold.users, ["user"], "entry", seed=asked.seed)
     return _of_all(fold, items, users, asked)
@@ -74,14 +75,14 @@ def random(fold: Fold, asked: Asked) -> pl.LazyFrame:
 def repeat(fold: Fold, asked: Asked) -> pl.LazyFrame:
     """Return the user's own items, the last first, then those of most rows, then by item; seen ones are never dropped."""
     last = {"last": time.max()} if "time" in fold.log.names else {}
-    return _own(fold, fold.known, asked, **last, n=pl.len())
+    return _own(fold, fold.by_rule.known, asked, **last, n=pl.len())
 
 
 def oracle(fold: Fold, asked: Asked) -> pl.LazyFrame:
     """Return the truth itself, the highest relevance first, equal ones by item."""
     truth, gain = fold.in_parts("truth"), pl.lit(1)
     if asked.drops_seen:
-        truth = truth.join(fold.known, on=PAIR, how="anti")
+        truth = truth.join(fold.by_rule.known, on=PAIR, how="anti")
     if "relevance" in fold.log.names:
         gain = pl.col("relevance").fill_nan(None).max()
     return _own(fold, truth, asked, gain=gain)
@@ -119,7 +120,7 @@ def _of_all(fold: Fold, items: pl.LazyFrame, users: pl.LazyFrame, asked: Asked) 
     held, by = fold.log.held, by_item(fold.log.schema)
     items = items.sort(by).sort("score", descending=True, maintain_order=True)
     items = held(items.select("item").with_row_index("place"))
-    known = fold.known if asked.drops_seen else fold.known.limit(0)
+    known = fold.by_rule.known if asked.drops_seen else fold.by_rule.known.limit(0)
     seen = held(known.join(users, on="user", how="semi").select(*PAIR, is_seen=True).unique())
     n_seen = seen.group_by("user").agg(n_seen=pl.len().cast(pl.UInt64))
     users = joined(users, n_seen, ["user"], in_order=True)

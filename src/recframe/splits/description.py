@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import polars as pl
 
-from recframe.audit.split_rows import ENDS, KNOWN
+from recframe.audit.split_rows import ENDS, KNOWN, PAIR, is_in
 from recframe.frames.rows.joins import beside_one_another, joined
 from recframe.splits.labels import Fold, Labels
-from recframe.splits.log import FOLD, PAIR
-from recframe.splits.rules import Part, is_in, label
-
-MAIN: tuple[Part, ...] = ("train", "truth")
+from recframe.splits.log import FOLD
+from recframe.splits.rules import label
 
 
 def described(labels: Labels) -> pl.LazyFrame:
     """Return one row for each fold, with the times, rows, users and items of train and truth, and shares of truth."""
     facts = dict(ENDS) if "time" in labels.log.names else {}
-    for part in MAIN:
+    for part in ("train", "truth"):
         is_there = is_in(part)
         facts[f"rows_{part}"] = is_there.sum().cast(pl.Int64)
         for role in PAIR:
@@ -49,7 +47,7 @@ USER_KIND = label({"cold": _OF_USER == 0, "few": _OF_USER < FEW}, "warm", KINDS[
 
 def with_kinds(fold: Fold) -> pl.LazyFrame:
     """Return the rows of truth with `COLUMNS`, in the order of the log."""
-    truth = fold.with_histories(fold.in_parts("truth"))
+    truth = fold.by_rule.with_histories(fold.in_parts("truth"))
     repeats = {"repeat": pl.col("pair_history") > 0}
     pair_kind = label(repeats, "discovery", KINDS["pair_kind"])
     truth = truth.with_columns(user_kind=USER_KIND, pair_kind=pair_kind)
@@ -58,7 +56,7 @@ def with_kinds(fold: Fold) -> pl.LazyFrame:
 
 def of_users(fold: Fold, users: pl.LazyFrame) -> pl.LazyFrame:
     """Return users with `user_history`, their rows that a model may read, and `user_kind`."""
-    rows = fold.with_histories(users, ["user_history"])
+    rows = fold.by_rule.with_histories(users, ["user_history"])
     return rows.with_columns(user_kind=USER_KIND)
 
 
@@ -67,7 +65,7 @@ def item_kinds(fold: Fold) -> pl.LazyFrame:
 
     So items of as many rows are alike.
     """
-    items = fold.histories["item_history"].sort("item_history", descending=True)
+    items = fold.by_rule.histories["item_history"].sort("item_history", descending=True)
     items = items.with_columns(above=_OF_ITEM.cum_sum() - _OF_ITEM)
     above = pl.col("above").min().over("item_history")
     is_head = above * 5 < _OF_ITEM.sum() * 4

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from recframe.audit.split_rows import PAIR
 from recframe.errors import ColumnError, RecframeError
 from recframe.frames.hints import NAMED, bind
 from recframe.frames.kinds.kind import Kind, ask, check_threads, stream
@@ -16,7 +17,6 @@ from recframe.frames.roles import Side, check_dtypes, check_time, has_relevance,
 from recframe.frames.rows.joins import IS_POLARS_1, joined
 
 FOLD, PART = "fold", "part"
-PAIR = ["user", "item"]
 ROW = "row of the log"
 """Column with the number of a row, where labels are in memory."""
 IS_LEFT = "row is left"

@@ -8,9 +8,10 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
-from recframe.audit.split_rows import Order
+from recframe.audit.split_rows import PAIR, Order
+from recframe.frames.kinds.kind import ask
 from recframe.splits.hashing import KEYS, TEXT, hashed, is_whole
-from recframe.splits.log import PAIR, Log
+from recframe.splits.log import Log
 from recframe.splits.times import Length, before
 
 Part = Literal[
@@ -58,8 +59,9 @@ class Rule:
     horizon: Length | None = None
     words: str = ""
 
-    def added(self, log: Log, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows with `IS_WHOLE`, and the keys and places that `parts` read."""
+    def parted(self, log: Log, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows with their parts: a column for each fold."""
+        names = rows.collect_schema().names()
         reads = {*PAIR, *self.order}.union(*(part.meta.root_names() for part in self.parts))
         has_all = pl.all_horizontal(
             pl.col(role).is_not_null() for role in log.names if role in reads
@@ -68,17 +70,19 @@ class Rule:
         for name, ids in IDS.items():
             if name in reads:
                 rows = hashed(rows, ids, name, seed=self.seed, at_hand=not log.is_lazy)
-        return placed(rows, self.order) if self.order else rows
-
-
-def is_in(*parts: Part) -> pl.Expr:
-    """Whether a row is in one of some parts."""
-    return pl.any_horizontal([pl.col("part") == pl.lit(part, OF_LOG) for part in parts])
+        rows = placed(rows, self.order) if self.order else rows
+        if self.borders is not None and log.is_lazy:
+            rows = rows.join(self.borders, how="cross", maintain_order="left")
+        elif self.borders is not None:
+            rows = rows.with_columns(pl.lit(point).first() for point in ask([self.borders])[0])
+        cases = enumerate(self.parts)
+        parts = {f"part {n}": label({"null": ~pl.col(IS_WHOLE)}, part) for n, part in cases}
+        return rows.select(*names, **parts)
 
 
 def label(cases: Mapping[Any, pl.Expr], otherwise: Any, dtype: pl.Enum = OF_LOG) -> pl.Expr:
     """Return the first part, or other word of a dtype, whose case holds."""
-    found = pl.lit(otherwise, dtype)
+    found = otherwise if isinstance(otherwise, pl.Expr) else pl.lit(otherwise, dtype)
     for part in reversed(cases):
         found = pl.when(cases[part]).then(pl.lit(part, dtype)).otherwise(found)
     return found
