@@ -259,7 +259,7 @@ class Split(Generic[F]):
         words = f"split by {labels.rule.words} of {reprs.of_frame(labels.log.kind.frame)}"
         if n_folds > 1:
             words = f"{words} in {n_folds} folds"
-        if labels.log.is_lazy:
+        if labels.log.kind.is_lazy:
             return words
         rows = labels.of(lambda fold: fold.rows)
         counts = rows.group_by("part").len().sort("part")

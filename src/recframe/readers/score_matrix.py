@@ -232,10 +232,10 @@ def _excluded(pairs: Any, context: Context, users: pl.Series, items: pl.Series) 
     found = stream(side.take(roles).lazy().drop_nulls().unique())
     found = found.with_columns(in_own_dtypes(*roles))
     for role, place, ids in (("user", "row", users), ("item", "column", items)):
+        known = pl.DataFrame({role: ids}).with_row_index(place)
         if ids.dtype != found.schema[role]:
             # ids of other dtypes match where they read the same
-            ids, found = ids.cast(pl.String), found.cast({role: pl.String})
-        known = pl.DataFrame({role: ids}).with_row_index(place)
+            known, found = known.cast({role: pl.String}), found.cast({role: pl.String})
         found = found.join(known, on=role, how="left")
         if len(found) and not found[place].count():
             warn(

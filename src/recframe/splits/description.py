@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from recframe.audit.split_rows import ENDS, KNOWN, PAIR, is_in
+from recframe.audit.split_rows import ENDS, HISTORIES, KNOWN, PAIR, is_in
 from recframe.frames.rows.joins import beside_one_another, joined
 from recframe.splits.labels import Fold, Labels
 from recframe.splits.log import FOLD
@@ -21,13 +21,14 @@ def described(labels: Labels) -> pl.LazyFrame:
             facts[f"{role}s_{part}"] = pl.col(role).filter(is_there).n_unique().cast(pl.Int64)
     facts["share"] = is_in("truth").sum() / is_in(*KNOWN, "truth").sum()
     shares = {
-        "cold_users": (pl.col("user_kind") == "cold").mean(),
-        "cold_items": (pl.col("item_kind") == "cold").mean(),
-        "seen": (pl.col("pair_kind") == "repeat").mean(),
+        "cold_users": (_OF_USER == 0).mean(),
+        "cold_items": (_OF_ITEM == 0).mean(),
+        "seen": (_OF_PAIR > 0).mean(),
     }
 
     def of_fold(fold: Fold) -> pl.LazyFrame:
-        return beside_one_another([fold.rows.select(**facts), with_kinds(fold).select(**shares)])
+        truth = fold.by_rule.with_histories(fold.in_parts("truth"))
+        return beside_one_another([fold.rows.select(**facts), truth.select(**shares)])
 
     return labels.of(of_fold).select(FOLD, pl.exclude(FOLD))
 
@@ -41,16 +42,15 @@ COLUMNS = ("user_history", "item_history", *KINDS)
 """The columns that `Split.truth` has beside those of the log."""
 FEW = 5
 """The rows from which a user is warm."""
-_OF_USER, _OF_ITEM = pl.col("user_history"), pl.col("item_history")
+_OF_USER, _OF_ITEM, _OF_PAIR = map(pl.col, HISTORIES)
 USER_KIND = label({"cold": _OF_USER == 0, "few": _OF_USER < FEW}, "warm", KINDS["user_kind"])
+PAIR_KIND = label({"repeat": _OF_PAIR > 0}, "discovery", KINDS["pair_kind"])
 
 
 def with_kinds(fold: Fold) -> pl.LazyFrame:
     """Return the rows of truth with `COLUMNS`, in the order of the log."""
     truth = fold.by_rule.with_histories(fold.in_parts("truth"))
-    repeats = {"repeat": pl.col("pair_history") > 0}
-    pair_kind = label(repeats, "discovery", KINDS["pair_kind"])
-    truth = truth.with_columns(user_kind=USER_KIND, pair_kind=pair_kind)
+    truth = truth.with_columns(user_kind=USER_KIND, pair_kind=PAIR_KIND)
     return fold.log.held(with_item_kinds(truth, item_kinds(fold)))
 
 

@@ -160,6 +160,5 @@ def _check(rule: Rule, parts: pl.LazyFrame) -> pl.LazyFrame:
     no_train = f"in the split {rule.words} a fold has no row in train: {NO_TRAIN}"
     no_truth = f"the split {rule.words} has no row of truth; {NO_TRUTH}"
     train, truth = ((pl.all() == part).any() for part in ("train", "truth"))
-    facts = parts.select(train=pl.all_horizontal(train), truth=pl.any_horizontal(truth))
-    has_none = fails_if(~pl.col("train"), no_train) + fails_if(~pl.col("truth"), no_truth)
-    return facts.select(check=has_none)
+    has_train, has_truth = pl.all_horizontal(train), pl.any_horizontal(truth)
+    return parts.select(check=fails_if(~has_train, no_train) + fails_if(~has_truth, no_truth))

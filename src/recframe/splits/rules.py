@@ -75,14 +75,16 @@ class Rule:
             rows = rows.join(self.borders, how="cross", maintain_order="left")
         elif self.borders is not None:
             rows = rows.with_columns(pl.lit(point).first() for point in ask([self.borders])[0])
-        cases = enumerate(self.parts)
-        parts = {f"part {n}": label({"null": ~pl.col(IS_WHOLE)}, part) for n, part in cases}
+        parts = {
+            f"part {fold}": pl.when(IS_WHOLE).then(part).otherwise(pl.lit("null", OF_LOG))
+            for fold, part in enumerate(self.parts)
+        }
         return rows.select(*names, **parts)
 
 
 def label(cases: Mapping[Any, pl.Expr], otherwise: Any, dtype: pl.Enum = OF_LOG) -> pl.Expr:
     """Return the first part, or other word of a dtype, whose case holds."""
-    found = otherwise if isinstance(otherwise, pl.Expr) else pl.lit(otherwise, dtype)
+    found = pl.lit(otherwise, dtype)
     for part in reversed(cases):
         found = pl.when(cases[part]).then(pl.lit(part, dtype)).otherwise(found)
     return found
@@ -96,10 +98,9 @@ def by_point(at: pl.Expr, until: pl.Expr | None = None) -> Rule:
 
 def by_share(log: Log, share: float) -> Rule:
     """Return train before the time of row floor((1 - share) n) + 1 in the order of time."""
-    times = log.roles.select("time").drop_nulls().sort("time")
     # rounded, since 10 times 1 - 0.7 is 3.0000000000000004
-    row = ((1 - share) * pl.len()).round(DIGITS).floor().cast(pl.Int64)
-    borders = times.select(start=time.gather(row).first())
+    row = ((1 - share) * time.count()).round(DIGITS).floor().cast(pl.Int64)
+    borders = log.roles.select(start=time.drop_nulls().sort().slice(row, 1).first())
     return Rule("line", [label({"truth": time >= pl.col("start")}, "train")], borders=borders)
 
 
@@ -185,9 +186,8 @@ def by_user(
     seed: int,
 ) -> Rule:
     """Return test users by their keys, or new ones from a point on: the first units are fold_in, the rest truth."""
-    number: Any = fold_in
-    if fold_in < 1:
-        number = pl.max_horizontal((units * fold_in).round(DIGITS).floor().cast(pl.Int64), 1)
+    share_of_them = (units * fold_in).round(DIGITS).floor().clip(lower_bound=1)
+    number: Any = share_of_them if fold_in < 1 else fold_in
     if at is None:
         fold = _fold_of(_KEY_OF_USER, share, folds)
         of_others = [{"train": fold != own} for own in range(folds)]
