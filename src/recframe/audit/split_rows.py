@@ -54,7 +54,6 @@ class SplitRows:
     """None where somebody else split the frames."""
     held: Callable[[pl.LazyFrame], pl.LazyFrame] = as_they_are
     """The function that has rows made once."""
-    in_memory: bool = False
 
     @property
     def needs_met(self) -> set[str]:
@@ -120,13 +119,10 @@ class SplitRows:
     ) -> pl.LazyFrame:
         """Return the rows of a part whose time compares with one of `ENDS`.
 
-        NOTE: of rows in memory by one filter, at a tenth of a join's time; of others that would hold them all in memory.
+        NOTE: joined, since a filter by an end of all rows would hold them in memory.
         """
-        rows = self.rows.select(*EVENT, "part")
-        if self.in_memory:
-            return rows.filter(is_in(part) & holds(time, ENDS[end]))
         ends = self.rows.select(end=ENDS[end])
-        rows = rows.filter(is_in(part)).join(ends, how="cross")
+        rows = self.in_parts(part).select(EVENT).join(ends, how="cross")
         return rows.filter(holds(time, pl.col("end"))).drop("end")
 
 

@@ -150,7 +150,7 @@ def labelled(log: Log, rule: Rule, filters: Filters) -> Labels:
     folds = []
     for number, part in enumerate(parts):
         own = rows.select(pl.exclude(parts), part=part)
-        by_rule = SplitRows(own, rule.parted_by, log.held, in_memory=not log.is_lazy)
+        by_rule = SplitRows(own, rule.parted_by, log.held)
         folds.append(Fold(log, rule, number, by_rule, cases))
     return Labels(log, rule, filters, folds, log.held(_check(rule, again.select(parts))))
 
