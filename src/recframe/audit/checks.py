@@ -38,7 +38,7 @@ Warns = Literal["always", "low"]
 class Finding:
     """Rows of one frame that break a rule.
 
-    A column `rows` says of how many rows of the frame a row speaks. A frame of sums may have `users`, and counts of
+    A column `rows` says of how many rows of the frame a row speaks. A frame of sums may have `concerned_users`, and counts of
     further rows: `needed`, without which there is no finding, and `against`, with which there is none. Words that are not
     given are the check's.
     """

@@ -91,19 +91,15 @@ def _findings(data: Data) -> Found:
 
 def _over_folds(checks: Sequence[Check], folds: Mapping[int, Data | SplitRows]) -> Found:
     """Return what checks may find in the data of folds, over all of them; examples of several name theirs."""
-    of_folds = {fold: _found(checks, data) for fold, data in folds.items()}
-    if len(folds) < 2:  # noqa: PLR2004  of one fold nothing names it
-        return next(iter(of_folds.values()), {})
     found: Found = {}
-    for fold, findings in of_folds.items():
-        for name, (check, one) in findings.items():
-            rows = [one.rows.with_columns(pl.lit(fold).alias(FOLD))]
+    for fold, data in folds.items():
+        for name, (check, one) in _found(checks, data).items():
+            rows, shown = one.rows.with_columns(pl.lit(fold).alias(FOLD)), one.shown
             if name in found:
-                rows.insert(0, found[name][1].rows)
-            shown = one.shown
-            if shown and not isinstance(shown, str):
+                rows = pl.concat([found[name][1].rows, rows])
+            if len(folds) > 1 and shown and not isinstance(shown, str):
                 shown = (FOLD, *shown)
-            found[name] = check, replace(one, shown=shown, rows=pl.concat(rows))
+            found[name] = check, replace(one, shown=shown, rows=rows)
     return found
 
 
@@ -136,9 +132,7 @@ def needs_met(data: Data) -> set[str]:
         "truth of a call": is_audit or not data.is_judged,
         "models": inputs.model,
         "segments": inputs.segments,
-        "users": inputs.users is not None,
-        "items": inputs.items is not None,
-        "train": inputs.train is not None,
+        **{name: getattr(inputs, name) is not None for name in ("users", "items", "train")},
         "weights": inputs.context.weight is not None,
         "level": inputs.context.min_relevance not in {None, "any"} and inputs.judged,
     }

@@ -145,9 +145,8 @@ def in_frames(
         for (part, rows), time_of in zip(frames.items(), times, strict=True)
     ]
     both = pl.concat(parts, how="vertical_relaxed")
-    if not folds:
-        return {0: SplitRows(both, order)}
-    return {fold: SplitRows(both.filter(pl.col(FOLD) == fold).drop(FOLD), order) for fold in folds}
+    of_folds = {fold: both.filter(pl.col(FOLD) == fold).drop(FOLD) for fold in folds}
+    return {fold: SplitRows(rows, order) for fold, rows in (of_folds or {0: both}).items()}
 
 
 def _alike(dtypes: Sequence[pl.DataType], sides: Sequence[Side]) -> list[list[pl.Expr]]:

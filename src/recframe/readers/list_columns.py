@@ -11,7 +11,7 @@ from recframe.errors import ColumnError, dtype_shown
 from recframe.frames.options import Context
 from recframe.frames.roles import Side
 from recframe.frames.rows.joins import AS_EVER
-from recframe.readers.ids import has_a_score, in_own_dtypes
+from recframe.readers.ids import NO_SCORE, in_own_dtypes
 
 PLACE = "place in the list"
 HINT = (
@@ -33,7 +33,15 @@ def exploded(frame: Any, context: Context, number: str) -> Any:
     rows = kind.take({name: name for name in side.columns}, ids=[user]).lazy()
     if number == "score":
         named = {"user": user, "item": item, "rank": PLACE, **named}
-        _check_ranking(kind.source(item), item, kept)
+        items = kind.source(item)
+        if str(getattr(items, "dtype", "")) == "object" and set in map(type, items):
+            msg = (
+                f"column {item!r} holds sets, which have no order; give lists, the best item first"
+            )
+            raise ColumnError(msg)
+        if "rank" in kept:
+            msg = "the place in a list is the rank, so column 'rank' cannot stand; drop it first"
+            raise ColumnError(msg)
     schema = rows.collect_schema()
     rows = rows.with_columns(_lists(name, schema[name], is_id=name == item) for name in lists)
     places = pl.int_ranges(1, pl.col(item).list.len() + 1).alias(PLACE)
@@ -55,8 +63,9 @@ def in_long_form(
 ) -> pl.LazyFrame:
     """Return rows of an item each under the names of the call, but those whose number is a mask."""
     for role in named.keys() & {"score", "relevance"}:
-        rows = rows.with_columns(pl.col(named[role]).cast(pl.Float64))
-        rows = rows.filter(has_a_score(named[role]))
+        number = pl.col(named[role]).cast(pl.Float64)
+        # a NaN is above all numbers
+        rows = rows.with_columns(number).filter((number > NO_SCORE) | number.is_null())
     columns = (pl.col(name).alias(context.names[role]) for role, name in named.items())
     return rows.with_columns(in_own_dtypes(*ids)).select(*columns, *kept)
 
@@ -72,16 +81,6 @@ def _named(side: Side, number: str) -> dict[str, str]:
         elif role == "item" or name in side.columns or name != role:
             named[role] = side.require(role, HINT)
     return named
-
-
-def _check_ranking(items: Any, name: str, kept: Sequence[str]) -> None:
-    """Reject sets, which have no order, and a second column of ranks."""
-    if str(getattr(items, "dtype", "")) == "object" and set in map(type, items):
-        msg = f"column {name!r} holds sets, which have no order; give lists, the best item first"
-        raise ColumnError(msg)
-    if "rank" in kept:
-        msg = "the place in a list is the rank, so column 'rank' cannot stand; drop it first"
-        raise ColumnError(msg)
 
 
 def _lists(name: str, dtype: pl.DataType, *, is_id: bool) -> pl.Expr:

@@ -169,7 +169,8 @@ def _rows(lists: Any, numbers: Any, users: Any, items: Any, *, is_ranking: bool)
     is_mapping = isinstance(lists, Mapping) and users is None
     if is_mapping:
         users, lists = [*lists], [*lists.values()]
-        numbers = [numbers[user] for user in users] if isinstance(numbers, Mapping) else numbers
+        if isinstance(numbers, Mapping):
+            numbers = [numbers[user] for user in users]
     if hasattr(lists, "tocsr") or not hasattr(lists, "__iter__"):
         msg = "give a frame with list columns, a mapping of users to their items, or rows of items with users=; found "
         raise RecframeError(msg + kind_of(lists) + MATRIX)
@@ -221,8 +222,8 @@ def _list(row: Any, user: Any, *, is_ranking: bool) -> list[Any]:
     """Return a user's list: items, or pairs of an item and its number."""
     if isinstance(row, Mapping):
         return [*row.items()]
-    has_no_order = is_ranking and isinstance(row, AbstractSet)
-    if has_no_order or isinstance(row, str) or not hasattr(row, "__len__"):
+    # a set has no order
+    if isinstance(row, (str, AbstractSet) if is_ranking else str) or not hasattr(row, "__len__"):
         msg = f"the user {user!r} has {kind_of(row)}; give a list of items in their order, or a mapping of items to numbers"
         raise RecframeError(msg)
     return in_python(row)

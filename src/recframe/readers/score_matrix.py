@@ -154,11 +154,8 @@ def _as_cells(*columns: Numbers) -> pl.DataFrame:
 
 def _judged(matrix: Any) -> pl.DataFrame:
     """Return the cells of a matrix but those of 0 and NaN, row by row."""
-    if hasattr(matrix, "tocsr"):
-        cells = _stored(matrix)
-    else:
-        array = _array_of(matrix)
-        cells = _chosen(array, array)
+    is_sparse = hasattr(matrix, "tocsr")
+    cells = _stored(matrix) if is_sparse else _chosen(array := _array_of(matrix), array)
     return cells.filter(number.fill_nan(0) != 0).sort("row", "column")
 
 
