@@ -296,8 +296,9 @@ def test_what_looks_like_a_mistake_and_is_none_is_let_be(right: str, kind: str):
 
 
 def test_lazy_frames_are_not_looked_at():
-    for _, scene in MISTAKES.values():
-        assert asked(pl.DataFrame.lazy, scene) == []
+    for check, scene in MISTAKES.values():
+        if check != "truth_is_the_lists":  # which a schema shows
+            assert asked(pl.DataFrame.lazy, scene) == []
 
 
 def many_times(frame: pl.DataFrame) -> pl.DataFrame:

@@ -85,19 +85,26 @@ class SplitRows:
     ) -> pl.LazyFrame:
         """Return rows of truth, in their order, with their histories."""
         for name in names:
-            truth = joined(truth, self.histories[name], HISTORIES[name], in_order=True)
+            truth = joined(truth, getattr(self, name), HISTORIES[name], in_order=True)
         return truth.with_columns(pl.col(name).fill_null(0) for name in names)
 
     @cached_property
-    def histories(self) -> dict[str, pl.LazyFrame]:
-        """The rows that a model may read, counted by user, by item, and by those pairs that truth has."""
-        # all pairs would take four times as long
-        of_truth = self.known.join(self.truth, on=PAIR, how="semi")
-        rows = zip(HISTORIES.items(), (self.known, self.train, of_truth), strict=True)
-        return {
-            name: self.held(known.group_by(ids).agg(n_rows.alias(name)))
-            for (name, ids), known in rows
-        }
+    def user_history(self) -> pl.LazyFrame:
+        """The rows that a model may read, counted by user."""
+        return self._counted(self.known, "user_history")
+
+    @cached_property
+    def item_history(self) -> pl.LazyFrame:
+        """The rows of train, counted by item."""
+        return self._counted(self.train, "item_history")
+
+    @cached_property
+    def pair_history(self) -> pl.LazyFrame:
+        """The rows that a model may read, counted by those pairs that truth has: all would take four times as long."""
+        return self._counted(self.known.join(self.truth, on=PAIR, how="semi"), "pair_history")
+
+    def _counted(self, rows: pl.LazyFrame, name: str) -> pl.LazyFrame:
+        return self.held(rows.group_by(HISTORIES[name]).agg(n_rows.alias(name)))
 
     @cached_property
     def pairs(self) -> pl.LazyFrame:

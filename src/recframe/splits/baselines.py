@@ -66,9 +66,7 @@ def recent(fold: Fold, asked: Asked) -> pl.LazyFrame:
 
 def random(fold: Fold, asked: Asked) -> pl.LazyFrame:
     """Return train's items in the order of hash64(seed, item), which each user enters at place hash64(seed, user) mod n."""
-    items = hashed(
-        fold.by_rule.histories["item_history"].select("item"), ["item"], "score", seed=asked.seed
-    )
+    items = hashed(fold.by_rule.item_history.select("item"), ["item"], "score", seed=asked.seed)
     users = hashed(fold.users, ["user"], "entry", seed=asked.seed)
     return _of_all(fold, items, users, asked)
 

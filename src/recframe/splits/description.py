@@ -65,7 +65,7 @@ def item_kinds(fold: Fold) -> pl.LazyFrame:
 
     So items of as many rows are alike.
     """
-    items = fold.by_rule.histories["item_history"].sort("item_history", descending=True)
+    items = fold.by_rule.item_history.sort("item_history", descending=True)
     items = items.with_columns(above=_OF_ITEM.cum_sum() - _OF_ITEM)
     above = pl.col("above").min().over("item_history")
     is_head = above * 5 < _OF_ITEM.sum() * 4
