@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
+from audited_frames import told
 from frame_kinds import KINDS, Kind
 from many_frames import ManyFrame
 
@@ -31,16 +31,6 @@ EAGER = pytest.mark.parametrize(
 AS = {"numbers": pl.Int8, "floats": pl.Float64, "Booleans": pl.Boolean}
 
 
-def told(ask: Callable[[], object]) -> list[str]:
-    """The words of the warnings of a call, all of which name this file."""
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        ask()
-    assert {one.filename for one in found} <= {__file__}
-    assert {one.category for one in found} <= {rf.RecframeWarning}
-    return [str(one.message) for one in found]
-
-
 def asked(truth: pl.DataFrame, kind: Any = KINDS[0], **options: Any) -> list[str]:
     return told(lambda: kind(RECS).rec(truth=kind(truth), **options).recall(k=2))
 
@@ -58,18 +48,53 @@ def test_a_column_of_two_values_warns_with_both_answers(kind: Kind, dtype: Any):
     assert "write rec(relevance='clicked'), or rec(relevance=False) if each row counts" in words
 
 
-@pytest.mark.parametrize("last", [0, 1])
-def test_the_other_value_may_stand_behind_many_rows(last: int):
+@pytest.mark.parametrize(
+    ("first", "last", "is_told"),
+    [
+        ([1], 0, True),
+        ([0], 1, True),
+        ([1.0], 0.0, True),
+        ([0, 1], 2, False),
+        ([0.0, 1.0], 0.5, False),
+    ],
+)
+def test_the_other_value_may_stand_behind_many_rows(first: Any, last: float, is_told: bool):  # noqa: FBT001
     n = 30_000
     truth = pl.DataFrame(
-        {"user": range(n), "item": [1] * n, "weekday": [1 - last] * (n - 1) + [last]}
+        {"user": range(n), "item": [1] * n, "weekday": [*(first * n)[: n - 1], last]}
     )
-    recs = truth.select("user", "item", rank=1)
-    for one in (truth, truth.with_columns(pl.col("weekday").cast(pl.Float64))):
-        assert "column 'weekday'" in told(lambda one=one: recs.rec(one).mrr(k=1))[0]
-    two = truth.with_columns(weekday=pl.Series([0, 1] * (n // 2 - 1) + [1, 2]))
-    half = truth.with_columns(weekday=pl.Series([0.0, 1.0] * (n // 2 - 1) + [1.0, 0.5]))
-    assert [told(lambda one=one: recs.rec(one).mrr(k=1)) for one in (two, half)] == [[], []]
+
+    words = told(lambda: truth.select("user", "item", rank=1).rec(truth).mrr(k=1))
+    assert ["column 'weekday'" in one for one in words] == [True] * is_told
+
+
+def of_column(column: pl.Series) -> list[str]:
+    truth = pl.DataFrame({"user": range(80), "item": [1] * 80}).with_columns(column)
+    return told(lambda: truth.select("user", "item", rank=1).rec(truth).recall(k=2))
+
+
+GRADES = [
+    ("rating", [1, 2, 3, 4] * 20), ("user_stars", [0.5, 1.0, 4.5, None] * 20), ("Rating", [1.0, 87.3] * 40),
+    ("Book-Rating", range(80)), ("relevanceLabel", [0, 1, 2, 4] * 20), ("rating_x", [3, 4] * 40),
+    ("y_true", [3, 4] * 40), ("rating", [5] * 79 + [1]),
+]  # fmt: skip
+OTHERS = "quantity store age_group n_purchases event_weight hour count n_ratings avg_rating starting year week"
+NO_GRADES = [
+    ("rating", [4] * 80), ("rating", ["good", "bad"] * 40), ("target", [10, 250] * 40),
+    ("grade", pl.Series([None] * 80, dtype=pl.Int64)), *((name, [1, 2, 3, 4] * 20) for name in OTHERS.split()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "values"), GRADES)
+def test_grades_bear_a_name_of_grades(name: str, values: Any):
+    (words,) = of_column(pl.Series(name, values))
+
+    assert f"column {name!r}" in words
+
+
+@pytest.mark.parametrize(("name", "values"), NO_GRADES)
+def test_numbers_of_other_names_or_too_far_apart_are_no_grades(name: str, values: Any):
+    assert of_column(pl.Series(name, values)) == []
 
 
 def test_a_column_of_two_values_and_one_of_grades_are_shown():
@@ -83,26 +108,30 @@ def test_a_column_of_two_values_and_one_of_grades_are_shown():
     ]
 
 
-def test_a_weight_of_users_is_no_answer():
-    users = USERS.with_columns(weight=pl.Series([1, 0]))
-    truth = TRUTH.rename({"clicked": "weight"})
+@pytest.mark.parametrize(
+    ("truth", "options"),
+    [
+        (TRUTH, {"relevance": "clicked"}),
+        (TRUTH, {"relevance": False}),
+        (rf.frame(TRUTH, relevance=False), {}),
+        (TRUTH, {"min_relevance": "any"}),
+        (TRUTH, {"profile": "rectools"}),
+        (TRUTH.with_columns(relevance=1), {}),
+        (TRUTH.with_columns(clicked=1), {}),
+        (
+            TRUTH.rename({"clicked": "weight"}),
+            {"users": USERS.with_columns(weight=pl.Series([1, 0])), "weight": "weight"},
+        ),
+    ],
+)
+def test_who_said_what_is_relevant_is_not_warned(truth: Any, options: dict[str, Any]):
+    assert told(lambda: RECS.rec(truth, **options).recall(k=2)) == []
 
-    assert told(lambda: RECS.rec(truth, users=users, weight="weight").recall(k=2)) == []
-    assert len(told(lambda: RECS.rec(truth).recall(k=2))) == 1
 
+def test_metrics_of_lists_alone_read_no_truth():
+    items = TRUTH.select("item").unique()
 
-def test_who_said_what_is_relevant_is_not_warned():
-    for options in (
-        {"relevance": "clicked"},
-        {"relevance": False},
-        {"min_relevance": "any"},
-        {"profile": "rectools"},
-    ):
-        assert asked(TRUTH, **options) == []
-    assert asked(TRUTH.with_columns(relevance=1)) == []
-    assert asked(TRUTH.with_columns(clicked=1)) == []
-    assert told(lambda: RECS.rec(rf.frame(TRUTH, relevance=False)).recall(k=2)) == []
-    assert told(lambda: RECS.rec(TRUTH, items=TRUTH.select("item").unique()).coverage(k=2)) == []
+    assert told(lambda: RECS.rec(TRUTH, items=items).coverage(k=2)) == []
 
 
 CALLS: dict[str, Callable[[Any], object]] = {
@@ -191,22 +220,19 @@ def test_each_row_counts_whatever_its_columns_say(kind: Kind):
 
 
 def test_each_judged_row_of_a_judged_frame_counts():
-    judged = pl.DataFrame(
-        {
-            "user": ["u"] * 3,
-            "item": ["a", "b", "c"],
-            "rank": [1, 2, 3],
-            "relevance": [None, 0.0, 5.0],
-        }
-    )
+    columns = {"item": ["a", "b", "c"], "rank": [1, 2, 3], "relevance": [None, 0.0, 5.0]}
+    judged = pl.DataFrame({"user": "u", **columns})
 
     # a is not judged, b and c are relevant alike: (1/log2(3) + 1/log2(4)) / (1 + 1/log2(3))
-    assert judged.rec(relevance=False).ndcg(k=3) == pytest.approx(
-        (0.63093 + 0.5) / 1.63093, abs=1e-5
-    )
+    expected = pytest.approx((0.63093 + 0.5) / 1.63093, abs=1e-5)
+    assert judged.rec(relevance=False).ndcg(k=3) == expected
     assert judged.rec(relevance=False).recall(k=2) == 0.5
     with pytest.raises(rf.ColumnError, match="no column 'relevance'"):
         judged.drop("relevance").rec(relevance=False).mrr(k=1)
+
+
+def test_a_column_of_the_truth_may_bear_the_name_of_another_role():
+    assert RECS.rec(TRUTH.rename({"clicked": "score"}), relevance="score").mrr() == 0.75
 
 
 def test_a_frame_of_its_own_names_wins_over_false():

@@ -9,8 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from audited_frames import ITEMS, JUDGED, POOLED, RECS, TRAIN, TRUTH, audit, found, with_row
-from frame_kinds import Kind
+from audited_frames import ITEMS, JUDGED, POOLED, RECS, TRAIN, TRUTH, audit, found, raises, with_row
 from frame_sizes import SIZE
 from lanes import in_turn
 from recframe.audit.checks import SEVERITIES
@@ -119,19 +118,6 @@ def test_an_empty_frame_has_no_lists_and_users_who_get_nothing(kind):
     ]
 
 
-def large(order: str) -> pl.DataFrame:
-    """Return a judged frame that is asked beforehand what its checks can do without; every twelfth item was not recommended."""
-    row = pl.int_range(SIZE)
-    frame = pl.select(
-        user=row // 12,
-        item=row % 12 + row // 12,
-        rank=row % 12 + 1,
-        relevance=(row % 12 > 9).cast(pl.Int64),
-    )
-    frame = frame.with_columns(rank=pl.when(pl.col("rank") < 12).then("rank"))
-    return frame.sample(fraction=1, shuffle=True, seed=1) if order == "shuffled" else frame
-
-
 @pytest.mark.parametrize("dtype", [pl.Boolean, pl.UInt8, pl.Decimal(10, 2), pl.Float32])
 def test_a_relevance_of_any_dtype_is_audited(kind, dtype):
     if dtype == pl.Decimal(10, 2) and kind.name == "pandas":
@@ -143,38 +129,6 @@ def test_a_relevance_of_any_dtype_is_audited(kind, dtype):
     assert found(kind, RECS[:2], truth=pl.concat([truth[:1], truth[:1]])) == [
         ("duplicate_truth", "warning", "truth", 2, 1)
     ]
-
-
-@pytest.mark.parametrize(
-    ("dtype", "order", "defects"),
-    in_turn(
-        [pl.Int64, pl.String, pl.UInt64, pl.Categorical, pl.Binary],
-        ["sorted", "shuffled"],
-        [3, 3, 0],
-        fast=2,
-    ),
-)
-def test_a_large_eager_frame_has_the_findings_of_the_lazy_one(order, dtype, defects):
-    frame = large(order)
-    again = frame.filter(pl.col("rank") == 1).sort("user")[:defects]
-    again = pl.concat(
-        [again, again.with_columns(pl.col("item") + 100, relevance=pl.lit(None, dtype=pl.Int64))]
-    )
-    frame = pl.concat([frame, again]).with_columns(
-        pl.col("user", "item").cast(pl.String).cast(dtype) if dtype != pl.Int64 else "user"
-    )
-
-    counts = ["check", "severity", "frame", "rows", "users"]
-    result = frame.rec.audit(11).select(counts)
-
-    for engine in ("in-memory", "streaming"):
-        assert_frame_equal(result, frame.lazy().rec.audit(11).select(counts).collect(engine=engine))
-    # of three users the first row stands there twice, and an item more has the rank 1
-    repeated = [
-        ("duplicate_items", "error", "judged", 6, 3),
-        ("repeated_ranks", "warning", "judged", 9, 3),
-    ]
-    assert result.rows() == (repeated if defects else [])
 
 
 def of_models() -> pl.DataFrame:
@@ -200,9 +154,11 @@ def with_ids(frame: pl.DataFrame, ids: str) -> pl.DataFrame:
     """Return a frame with other ids: at an end of their dtype, or of another one."""
     roles = pl.col(*({"user", "item"} & set(frame.columns)))
     ends = {"lowest": (1, -(2**63)), "highest": (-1, 2**63 - 1), "beyond 31 bits": (-1, 2**31)}
-    sign, end = ends.get(ids, (1, 0))
-    dtype = pl.Int64 if ids in ends else getattr(pl, ids)
-    return frame.with_columns((roles * sign + end).cast(dtype))
+    if ids in ends:
+        sign, end = ends[ids]
+        return frame.with_columns((roles * sign + end).cast(pl.Int64))
+    through = pl.String if ids in {"Categorical", "Binary"} else pl.Int64
+    return frame.with_columns(roles.cast(through).cast(getattr(pl, ids)))
 
 
 DEFECTS = {
@@ -220,39 +176,37 @@ DEFECTS = {
 """What the last row is changed to, so that no few first rows show it."""
 
 
-IDS = ["Int64", "lowest", "highest", "beyond 31 bits", "UInt64", "Int16", "String"]
+ENDS = ["lowest", "highest", "beyond 31 bits"]
+IDS = [*ENDS, "Int64", "UInt64", "Int16", "String", "Categorical", "Binary"]
+ORDERS = ["model by model", "user by user", "shuffled"]
 
 
 @pytest.mark.parametrize(
-    ("defect", "ids", "order"),
-    in_turn(["", *DEFECTS], IDS, ["model by model", "user by user", "shuffled"]),
+    ("defect", "ids", "order", "judged"), in_turn(["", *DEFECTS], IDS, ORDERS, [False, True])
 )
-def test_large_lists_of_models_have_the_findings_of_lazy_ones(defect, ids, order):
+def test_large_lists_of_models_have_the_findings_of_lazy_ones(defect, ids, order, judged):
     lists = of_models()
     frames = {name: with_ids(one, ids) for name, one in beside(lists).items()}
     columns = ["check", "severity", "frame", "rows", "users", "treatment", "remedy"]
-    changed = DEFECTS.get(defect, {})
-    last = lists[-1:].with_columns(**{name: pl.lit(one) for name, one in changed.items()})
+    last = lists[-1:].with_columns(
+        pl.lit(one).alias(name) for name, one in DEFECTS.get(defect, {}).items()
+    )
     recs = pl.concat([lists[:-1], last.cast(lists.schema)])
-    if order == "user by user":
+    if order != "model by model":
         recs = recs.sort("user", "model", "rank", nulls_last=True)
-    elif order == "shuffled":
-        recs = recs.sample(fraction=1, shuffle=True, seed=1)
+        recs = recs.sample(fraction=1, shuffle=True, seed=1) if order == "shuffled" else recs
     recs = with_ids(recs, ids)
+    if judged:
+        truth = frames.pop("truth").with_columns(relevance=1)
+        recs = recs.join(truth, on=["user", "item"], how="left")
 
     found = recs.rec(model="model", **frames).audit(10).select(columns)
 
-    plain = recs.lazy().rec(model="model", **frames).audit(10).select(columns).collect()
-    assert_frame_equal(found, plain)
-    assert not defect or defect in found["check"]
-
-
-def raises(kind: Kind, call: Any, *words: str) -> None:
-    """Expect an error with some words, which a LazyFrame raises when it is collected."""
-    error: Any = pl.exceptions.PolarsError if kind.name in {"lazy", "streaming"} else rf.DataError
-    with pytest.raises(error) as caught:
-        kind.read(call())
-    assert all(word in str(caught.value) for word in words)
+    plain = recs.lazy().rec(model="model", **frames).audit(10).select(columns)
+    for engine in ("in-memory", "streaming"):
+        assert_frame_equal(found, plain.collect(engine=engine))
+    # in a judged frame a null rank is no list's
+    assert not defect or defect in found["check"] or (judged and defect == "missing_ranks")
 
 
 def test_strict_lists_every_error_with_its_counts_and_an_example(kind):

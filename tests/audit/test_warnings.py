@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import polars as pl
@@ -12,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import recframe as rf
+from audited_frames import told
 from frame_kinds import KINDS, Kind
 from recframe.cli import commands
 from recframe.frames.kinds import kind as kinds
@@ -34,16 +34,6 @@ EAGER = pytest.mark.parametrize(
 )
 
 
-def told(ask: Callable[[], object]) -> list[str]:
-    """The words of the warnings of a call, all of which name this file."""
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        ask()
-    assert {one.filename for one in found} <= {__file__}
-    assert {one.category for one in found} <= {rf.RecframeWarning}
-    return [str(one.message) for one in found]
-
-
 def large(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame behind rows of so many others that recframe takes the plan of large ones."""
     n = kinds.LARGE
@@ -61,7 +51,7 @@ def test_lists_without_a_single_rank_are_warned_of(kind: Kind, rank: Any, dtype:
     frame = JUDGED.drop("rank").with_columns(place=pl.lit(rank, dtype=dtype))
     rec = kind(frame).rec(rank="place")
 
-    for ask in (rec.ndcg, lambda: rec.evaluate("user_coverage", "recall", by="user")):
+    for ask in (lambda: rec.ndcg(k=9), lambda: rec.evaluate("user_coverage", "recall", by="user")):
         (words,) = told(ask)
         assert words.startswith(f"{NO_RANK}5 rows of the ")
 
@@ -95,3 +85,25 @@ def test_the_command_line_prints_a_warning_as_a_note(tmp_path):
     assert result.exit_code == 0
     assert f"note: {NO_RANK}5 rows of {str(path)!r}" in result.stderr
     assert "or name a column of scores: --columns score=NAME" in result.stderr
+
+
+def test_a_history_without_the_lists_items_is_a_warning_of_the_audit_alone():
+    truth = pl.DataFrame({"user": ["u1", "u3"], "item": ["a", "a"]})
+    rec = JUDGED.rec(truth, train=truth.with_columns(pl.col("item") + "0"))
+
+    assert told(lambda: rec.recall(k=1)) == []
+    found = rec.audit().filter(check="no_common_items", frame="train")
+    assert found.select("severity", "rows").rows() == [("warning", 1)]
+
+
+def test_an_expression_over_several_lists_raises():
+    judged = pl.DataFrame({"user": range(400), "item": range(400), "relevance": 1, "week": 1})
+    judged = judged.with_columns(pl.col("user") // 10, rank=pl.col("item") % 10 + 1)
+
+    with pytest.raises(pl.exceptions.InvalidOperationError, match="rows of several lists"):
+        judged.group_by("week").agg(rf.ndcg.expr(k=10))
+    # ties as in sports, and a gap
+    one = pl.DataFrame(
+        {"user": 1, "item": range(4), "rank": [1, 1, 3, 9], "relevance": [1, 0, 1, 1]}
+    )
+    assert one.select(rf.recall.expr(k=3)).item() == pytest.approx(2 / 3)

@@ -16,7 +16,6 @@ import recframe as rf
 from frame_kinds import KINDS
 from strategies import examples
 
-sp = pytest.importorskip("scipy.sparse")
 users = st.integers(0, 6)
 items = st.sampled_from("abcdefg")
 of_items = st.dictionaries(users, st.lists(items, max_size=5), max_size=5)
@@ -58,27 +57,19 @@ def test_items_with_scores_stand_by_these_equal_ones_by_item(lists):
         for rank, (item, score) in enumerate(sorted(held.items(), key=order), 1)
     ]
     found = rf.from_lists(lists)
-    number = pl.Float64 if "score" in found.columns and found["score"].len() else pl.Null
 
     assert found.select("user", "item", "rank").rows() == [row[:3] for row in plain]
-    assert number == pl.Null or found["score"].cast(number).equals(
-        pl.Series([row[3] for row in plain], dtype=number)
-    )
+    if plain:
+        assert found["score"].equals(pl.Series([row[3] for row in plain], dtype=pl.Float64))
 
 
-def nested_frames(*, with_scores):
-    nested = pl.DataFrame(
-        {"user": [*LISTS], "items": [*LISTS.values()], "scores": [*SCORES.values()]}
-    )
-    return nested if with_scores else nested.drop("scores")
+NESTED = pl.DataFrame({"user": [*LISTS], "items": [*LISTS.values()], "scores": [*SCORES.values()]})
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=repr)
-@pytest.mark.parametrize("with_scores", [False, True])
-def test_a_frame_with_list_columns_stays_of_its_kind(kind, with_scores):
-    found = rf.from_lists(kind(nested_frames(with_scores=with_scores)))
-
-    assert kind.read(found).rows() == (SCORED if with_scores else LONG)
+def test_a_frame_with_list_columns_stays_of_its_kind(kind):
+    assert kind.read(rf.from_lists(kind(NESTED))).rows() == SCORED
+    assert kind.read(rf.from_lists(kind(NESTED.drop("scores")))).rows() == LONG
 
 
 @pytest.mark.slow
@@ -133,29 +124,21 @@ def test_pairs_have_their_score_beside_them_and_a_default_dict_is_a_mapping():
 
 
 def test_ids_of_numpy_and_of_python_mix():
-    assert rf.from_lists({np.str_("ann"): [np.int64(3), 4], "bob": [np.int32(5)]}).rows() == [
-        ("ann", 3, 1),
-        ("ann", 4, 2),
-        ("bob", 5, 1),
-    ]
+    mixed = {np.str_("ann"): [np.int64(3), 4], "bob": [np.int32(5)]}
+
+    assert rf.from_lists(mixed).rows() == [("ann", 3, 1), ("ann", 4, 2), ("bob", 5, 1)]
     assert rf.from_lists({1: np.array([2.0, math.nan])}).rows() == [(1, 2, 1), (1, None, 2)]
 
 
 def test_an_array_has_a_row_of_places_for_each_user_and_is_padded():
-    places, scores = (
-        np.array([[2, 0], [1, -1]], dtype=np.int32),
-        np.array([[0.9, 0.5], [0.7, 0.0]], dtype=np.float32),
-    )
+    places = np.array([[2, 0], [1, -1]], dtype=np.int32)
+    scores = np.array([[0.9, 0.5], [0.7, 0.0]], dtype=np.float32)
+    ids = pd.Index(["dune", "emma", "ilium"])
 
-    found = rf.from_lists(
-        places, scores, users=["ann", "bob"], items=pd.Index(["dune", "emma", "ilium"])
-    )
+    found = rf.from_lists(places, scores, users=["ann", "bob"], items=ids)
 
-    assert found.select("user", "item", "rank").rows() == [
-        ("ann", "ilium", 1),
-        ("ann", "dune", 2),
-        ("bob", "emma", 1),
-    ]
+    rows = [("ann", "ilium", 1), ("ann", "dune", 2), ("bob", "emma", 1)]
+    assert found.select("user", "item", "rank").rows() == rows
     # ids, as far as anyone can tell
     assert rf.from_lists(places).rows() == [(0, 2, 1), (0, 0, 2), (1, 1, 1), (1, -1, 2)]
 
@@ -184,83 +167,39 @@ def test_nobody_with_a_list_gives_no_rows_that_can_be_asked(lists, dtype):
     assert found.rec(truth=rf.from_truth({"ann": {"dune"}})).recall(k=5) == 0.0
 
 
-def test_scores_that_rise_along_a_list_warn():
-    with pytest.warns(
-        rf.RecframeWarning,
-        match=r"the list of the user 'bob' has a score that is higher .* \{user: \{item: score\}\}",
-    ):
-        found = rf.from_lists(
-            {"ann": ["a", "b"], "bob": ["a", "b"]}, {"ann": [2, 1], "bob": [1, 2]}
-        )
+@pytest.mark.filterwarnings("ignore:the list of the user 'bob'")
+def test_scores_that_rise_along_a_list_change_no_rank():
+    lists, scores = {"ann": ["a", "b"], "bob": ["a", "b"]}, {"ann": [2, 1], "bob": [1, 2]}
 
-    assert found["rank"].to_list() == [1, 2, 1, 2]
+    assert rf.from_lists(lists, scores)["rank"].to_list() == [1, 2, 1, 2]
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: rf.from_lists({"ann": {"a", "b"}}), "the user 'ann' has a set; give a list of items in their order"),
-        (lambda: rf.from_lists(pd.DataFrame({"user": [1], "item": [{"a"}]})), "column 'item' holds sets, which have no order"),
-        (lambda: rf.from_lists({"ann": "dune"}), "'ann' has text; give a list of items"),
-        (lambda: rf.from_lists({"ann": [1, "a"]}), r"several kinds, .* in the lists; give ids of one kind: \[str"),
-        (lambda: rf.from_lists({"ann": ["a"]}, {"ann": [1, 2]}), "a user has more or fewer numbers than items; give a number"),
-        (lambda: rf.from_lists({"ann": ["a"]}, [[1], [2]]), "a user has more or fewer numbers than items"),
-        (lambda: rf.from_lists({"ann": ["a"]}, users=["ann"]), "the user 'ann' has text"),
-        (lambda: rf.from_lists(np.array([1, 2])), "the user 0 has an int; give a list of items in their order"),
-        (lambda: rf.from_lists(np.array([[0.1, 0.9]])), r"0\.1, which is not an item id; a matrix .* rf\.from_scores\("),
-        (lambda: rf.from_lists(5), "give a frame with list columns, a mapping of users .* found an int"),
-        (lambda: rf.from_lists(nested_frames(with_scores=True), users=[1]), "a frame has its numbers, users and items"),
-        (lambda: rf.from_lists(pl.DataFrame({"user": [1], "item": ["a"]})), "column 'item' is String; lists are those of ids"),
-        (lambda: rf.from_lists(pl.DataFrame({"user": [1], "itm": [["a"]]})), r"no column 'item'; did you mean 'itm'.*item='"),
-        (lambda: rf.from_lists(pl.DataFrame({"user": [1], "recs": [[{"item": 1, "score": 2.0}]]}), item="recs"),
-         r"structs become columns by frame\.explode\(\.\.\.\)\.unnest"),
-        (lambda: rf.from_lists(pl.DataFrame({"user": [1], "item": [["a"]], "score": [["1"]]})), r"'score' is List\(String"),
-        (lambda: rf.from_truth(MATRIX), "found a csr_array; a matrix of users x items .* with truth=True"),
-        (lambda: rf.from_truth(MATRIX.toarray()), "a row of ids has one twice; a matrix of users x items .* truth=True"),
-        (lambda: rf.from_truth(MATRIX.toarray() > 0), "hold True, which is not an item id; a matrix .* truth=True"),
-    ],
-)  # fmt: skip
-def test_an_error_says_what_to_write_instead(call, words):
-    with pytest.raises(rf.RecframeError, match=words):
-        call()
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: rf.from_lists(pl.DataFrame({"user": [1], "item": [["a"]], "score": [[1.0, 2.0]]})),
-        lambda: rf.from_lists(pl.DataFrame({"user": [1], "item": [[]], "score": [[1.0]]})),
-        lambda: rf.from_lists(
-            pl.DataFrame(
-                {"user": [1, 2], "item": [["a", "b"], ["c"]], "score": [[2.0], [2.0, 1.0]]}
-            )
-        ),
-    ],
+    ("item", "score"),
+    [([["a"]], [[1.0, 2.0]]), ([[]], [[1.0]]), ([["a", "b"], ["c"]], [[2.0], [2.0, 1.0]])],
 )
-def test_lists_of_other_lengths_are_errors_of_polars(call):
+def test_lists_of_other_lengths_are_errors_of_polars(item, score):
+    nested = pl.DataFrame({"user": range(len(item)), "item": item, "score": score})
+
     with pytest.raises(pl.exceptions.PolarsError, match="matching element counts"):
-        call()
+        rf.from_lists(nested)
 
 
 GRADES = [("ann", "dune", 2), ("ann", "emma", 0), ("cid", "dune", 1)]
-MATRIX = sp.csr_array(([2, 0, 1], ([0, 0, 2], [0, 1, 0])), shape=(3, 3))
 
 
-@pytest.mark.parametrize(
-    "truth",
-    [
-        {"ann": {"dune": 2, "emma": 0}, "bob": {}, "cid": {"dune": 1}},
-        {"ann": [("dune", 2), ("emma", 0)], "bob": [], "cid": [("dune", 1)]},
-        pl.DataFrame(
-            {
-                "user": ["ann", "bob", "cid"],
-                "items": [["dune", "emma"], [], ["dune"]],
-                "relevances": [[2, 0], [], [1]],
-            }
-        ),
-    ],
-    ids=["mapping", "pairs", "frame"],
-)
+TRUTHS = {
+    "mapping": {"ann": {"dune": 2, "emma": 0}, "bob": {}, "cid": {"dune": 1}},
+    "pairs": {"ann": [("dune", 2), ("emma", 0)], "bob": [], "cid": [("dune", 1)]},
+    "frame": pl.DataFrame({
+        "user": ["ann", "bob", "cid"],
+        "items": [["dune", "emma"], [], ["dune"]],
+        "relevances": [[2, 0], [], [1]],
+    }),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("truth", TRUTHS.values(), ids=TRUTHS)
 def test_a_truth_has_its_grades(truth):
     found = rf.from_truth(truth)
 
@@ -278,7 +217,117 @@ def test_a_truth_without_grades_is_in_no_order(make):
     assert sorted(found.rows()) == [("ann", "dune"), ("ann", "emma"), ("bob", "emma")]
 
 
-@pytest.mark.parametrize("lists", [{"ann": {"a": "high"}}, {"ann": [("a", "high")]}])
-def test_scores_that_are_no_numbers_are_errors(lists):
-    with pytest.raises(rf.RecframeError, match=r"paired with a number, .*high"):
-        rf.from_lists(lists)
+# Frames with a row for each user: what stands beside the lists is kept
+
+TWO_MODELS = pl.DataFrame(
+    {
+        "user": ["ann", "bob", "ann", "bob"],
+        "model": ["a", "a", "b", "b"],
+        "week": [1, 1, 1, None],
+        "items": [["emma", "dune"], ["ilium"], ["dune"], []],
+    }
+)
+OF_MODELS = [
+    ("ann", "emma", 1, "a", 1),
+    ("ann", "dune", 2, "a", 1),
+    ("bob", "ilium", 1, "a", 1),
+    ("ann", "dune", 1, "b", 1),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=repr)
+def test_columns_that_are_no_lists_stand_beside_each_item(kind):
+    found = kind.read(rf.from_lists(kind(TWO_MODELS)))
+
+    assert found.columns == ["user", "item", "rank", "model", "week"]
+    assert found.rows() == OF_MODELS
+
+
+def test_two_models_of_one_frame_have_a_number_each():
+    truth = rf.from_truth({"ann": ["dune"], "bob": ["ilium"]})
+
+    found = rf.from_lists(TWO_MODELS).rec(truth=truth, model="model").mrr()
+
+    # a: dune stands second and ilium first, (1/2 + 1) / 2; b: dune stands first and bob has no list, (1 + 0) / 2
+    assert found.select("model", "mrr").rows() == [("a", 0.75), ("b", 0.5)]
+
+
+def test_pandas_columns_beside_lists_keep_their_dtypes():
+    frame = pd.DataFrame(
+        {
+            "user": pd.Series([7, 8], dtype="int32"),
+            "model": pd.Categorical(["b", "a"], categories=["b", "a"]),
+            "week": pd.Series([1, 2], dtype="int16"),
+            "at": pd.to_datetime(["2026-11-21", "2026-11-22"]),
+            "items": [np.array([5, 6]), np.array([5])],
+        }
+    )
+
+    found = rf.from_lists(frame)
+
+    assert found[["user", "item", "rank"]].to_numpy().tolist() == [[7, 5, 1], [7, 6, 2], [8, 5, 1]]
+    assert found["model"].tolist() == ["b", "b", "a"]
+    for name in ("user", "model", "week", "at"):
+        assert found[name].dtype == frame[name].dtype
+
+
+def test_structs_beside_lists_are_kept_and_a_truth_keeps_its_columns_too():
+    nested = pl.DataFrame(
+        {"user": [1], "item": [["a", "b"]], "relevance": [[1, 2]], "about": [{"week": 3}]}
+    )
+
+    assert rf.from_truth(nested).rows() == [(1, "a", 1.0, {"week": 3}), (1, "b", 2.0, {"week": 3})]
+
+
+def test_lists_in_text_are_cut_as_the_error_says():
+    texts = pl.DataFrame({"user": [1, 2, 3], "items": [" a b ", "", None]})
+    frame = texts.to_pandas()
+
+    cut = rf.from_lists(texts.with_columns(pl.col("items").str.extract_all(r"\S+")))
+    of_pandas = rf.from_lists(frame.assign(items=frame["items"].str.split()))
+
+    assert cut.rows() == [(1, "a", 1), (1, "b", 2)]
+    assert of_pandas.to_numpy().tolist() == [[1, "a", 1], [1, "b", 2]]
+
+
+WAYS = {
+    "mapping": lambda: rf.from_lists({1: {7: 2, 8: 1}}),
+    "arrays": lambda: rf.from_lists(
+        np.array([[7, 8]], dtype=np.int32),
+        np.array([[2, 1]], dtype=np.float32),
+        users=np.array([1], dtype=np.int16),
+    ),
+    "frame": lambda: rf.from_lists(
+        pl.DataFrame(
+            {"user": [1], "item": [[7, 8]], "score": [[2, 1]]},
+            schema={"user": pl.UInt8, "item": pl.List(pl.Int32), "score": pl.List(pl.Float32)},
+        )
+    ),
+    "matrix": lambda: rf.from_scores(
+        np.array([[2, 1]], dtype=np.float32), users=[1], items=pl.Series([7, 8], dtype=pl.Int32)
+    ),
+}
+
+
+def test_lists_of_every_way_in_have_one_schema():
+    dtypes = {"user": pl.Int64, "item": pl.Int64, "rank": pl.Int64, "score": pl.Float64}
+    rows = [(1, 7, 1, 2.0), (1, 8, 2, 1.0)]
+
+    found = {name: way() for name, way in WAYS.items()}
+
+    assert {name: one.schema for name, one in found.items()} == dict.fromkeys(WAYS, dtypes)
+    assert pl.concat(found.values()).rows() == rows * len(WAYS)
+
+
+def test_truths_of_every_way_in_have_one_schema_and_categories_are_text():
+    ways = [
+        rf.from_truth({"ann": {"dune": 2, "emma": True}}),
+        rf.from_truth({"ann": [("dune", np.float32(2)), ("emma", 1.0)]}),
+        rf.from_truth(
+            pl.DataFrame(
+                {"user": ["ann"], "item": [["dune", "emma"]], "relevance": [[2, 1]]}
+            ).with_columns(pl.col("item").cast(pl.List(pl.Categorical)))
+        ),
+    ]
+
+    assert pl.concat(ways).rows() == [("ann", "dune", 2.0), ("ann", "emma", 1.0)] * len(ways)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recframe as rf
+from lanes import in_turn
 from strategies import examples
 
 RUN = "q1 Q0 d1 1 2.5 svd\nq1 Q0 d2 2 1e-3 svd\nq2 Q0 d1 1 -4 svd\n"
@@ -31,30 +32,24 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("trec")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        RUN,
-        RUN.replace(" ", "\t"),
-        RUN.replace(" ", "  ").replace("\n", " \r\n"),
-        "\n" + RUN.replace("\n", "\n\n").replace("q1", " q1"),
-        RUN.rstrip(),
-    ],
-    ids=["spaces", "tabs", "several and CRLF", "blank lines", "no end"],
-)
-@pytest.mark.parametrize("ending", ["run", "gz"])
+LAYOUTS = {
+    "spaces": RUN,
+    "tabs": RUN.replace(" ", "\t"),
+    "several and CRLF": RUN.replace(" ", "  ").replace("\n", " \r\n"),
+    "blank lines": "\n" + RUN.replace("\n", "\n\n").replace("q1", " q1"),
+    "no end": RUN.rstrip(),
+}
+
+
+@pytest.mark.parametrize(("text", "ending"), in_turn(LAYOUTS, ["run", "gz"]))
 def test_a_run_is_read_whatever_stands_between_its_fields(tmp_path, text, ending):
     path = tmp_path / f"a[1]*.{ending}"
     path.write_bytes(gzip.compress(text.encode()) if ending == "gz" else text.encode())
 
     found = rf.read_trec_run(path)
 
-    assert found.schema == {
-        "user": pl.String,
-        "item": pl.String,
-        "rank": pl.Int64,
-        "score": pl.Float64,
-    }
+    dtypes = {"user": pl.String, "item": pl.String, "rank": pl.Int64, "score": pl.Float64}
+    assert found.schema == dtypes
     assert found.rows() == rf.read_trec_run(str(path)).rows() == RUN_ROWS
 
 
@@ -79,45 +74,6 @@ def test_what_polars_writes_is_read_again(folder, rows):
 
     assert rf.read_trec_run(folder / "again.run").rows() == rows
     assert rf.read_trec_qrels(folder / "again.qrels").rows() == [row[:3] for row in rows]
-
-
-@examples(30)
-@given(
-    scores=st.lists(st.lists(st.sampled_from([1.0, 0.5, 0.5, 0.25]), min_size=1, max_size=8), min_size=1, max_size=4),
-    grades=st.lists(st.integers(0, 3), min_size=8, max_size=8),
-)  # fmt: skip
-def test_what_is_read_has_the_numbers_of_trec_eval_with_ties_too(folder, scores, grades):
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    rows = [
-        (f"q{user}", f"d{item}", item + 1, one)
-        for user, held in enumerate(scores)
-        for item, one in enumerate(held)
-    ]
-    judged = [
-        (f"q{user}", f"d{item}", grade)
-        for user in range(len(scores))
-        for item, grade in enumerate(grades)
-    ]
-    run = [f"{user} Q0 {item} {rank} {score} svd" for user, item, rank, score in rows]
-    (folder / "tied.run").write_text("\n".join(run))
-    lines = [f"{user} 0 {item} {grade}" for user, item, grade in judged]
-    (folder / "tied.qrels").write_text("\n".join(lines))
-    with (folder / "tied.run").open() as run, (folder / "tied.qrels").open() as qrels:
-        parsed = pytrec_eval.parse_run(run), pytrec_eval.parse_qrel(qrels)
-    theirs = pytrec_eval.RelevanceEvaluator(
-        parsed[1], {"ndcg_cut_3", "recip_rank", "map"}
-    ).evaluate(parsed[0])
-
-    rec = rf.read_trec_run(folder / "tied.run").rec(
-        truth=rf.read_trec_qrels(folder / "tied.qrels"), score="score"
-    )
-    ours = rec(profile="trec_eval").evaluate("ndcg@3", "mrr", "map", by="user")
-
-    for user, ndcg, mrr, average in ours.rows():
-        assert (ndcg, mrr, average) == pytest.approx(
-            tuple(theirs[user][name] for name in ("ndcg_cut_3", "recip_rank", "map")), abs=1e-9
-        )
-    assert len(ours) == len(scores)
 
 
 @pytest.mark.parametrize(

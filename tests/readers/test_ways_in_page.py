@@ -13,6 +13,7 @@ import pytest
 
 import page_blocks
 import recframe as rf
+from tensors import Tensor
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "ways_in.md"
@@ -23,37 +24,6 @@ OUTPUTS = json.loads(
 USERS, ITEMS = ["ann", "bob", "cid"], ["dune", "emma", "ilium", "ulysses"]
 
 
-class Tensor:
-    """A tensor of torch, as far as it is asked: it has to be detached before NumPy reads it."""
-
-    def __init__(self, told, *, detached=False):
-        self.told, self.detached = told, detached
-        self.values = np.array(told["array"], dtype=told["dtype"].removeprefix("torch."))
-        self.dtype, self.shape = told["dtype"], self.values.shape
-
-    def __getitem__(self, rows):
-        return Tensor({**self.told, "array": self.values[rows]}, detached=self.detached)
-
-    def detach(self):
-        return Tensor(self.told, detached=True)
-
-    def cpu(self):
-        return self
-
-    def __iter__(self):
-        return iter(self.values)
-
-    def tolist(self):
-        return self.values.tolist()
-
-    def __array__(self, dtype=None, copy=None):
-        if not self.detached:
-            raise RuntimeError(
-                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-            )
-        return np.asarray(self.values, dtype=dtype)
-
-
 class Vectors:
     """Vectors whose product is a tensor."""
 
@@ -62,16 +32,12 @@ class Vectors:
         return self
 
     def __matmul__(self, _others):
-        return Tensor(
-            {
-                "array": [[0.9, 0.8, 0.1, 0.4], [0.3, 0.9, 0.9, 0.2], [0.2, 0.6, 0.5, 0.5]],
-                "dtype": "torch.float32",
-            }
-        )
+        rows = [[0.9, 0.8, 0.1, 0.4], [0.3, 0.9, 0.9, 0.2], [0.2, 0.6, 0.5, 0.5]]
+        return Tensor(np.array(rows, dtype=np.float32))
 
 
 def array(told):
-    return np.array(told["array"], dtype=told["dtype"])
+    return np.array(told["array"], dtype=told["dtype"].removeprefix("torch."))
 
 
 def frame(told):
@@ -94,10 +60,10 @@ STAND_INS = {
         "model": None,
         "test_data": None,
         "full_sort_topk": lambda *_args, **_options: (
-            Tensor(recbole["topk_scores"]),
-            Tensor(recbole["topk_places"]),
+            Tensor(array(recbole["topk_scores"])),
+            Tensor(array(recbole["topk_places"])),
         ),
-        "full_sort_scores": lambda *_args, **_options: Tensor(recbole["full_sort_scores"]),
+        "full_sort_scores": lambda *_args, **_options: Tensor(array(recbole["full_sort_scores"])),
         "dataset": SimpleNamespace(
             token2id=lambda _field, _tokens: array(recbole["users"]),
             id2token=lambda _field, places: np.array(["[PAD]", *USERS])[places],

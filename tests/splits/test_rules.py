@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
+from collections import Counter
 from typing import Any
 
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
-import recframe as rf
 from logs_to_split import (
-    Parts,
+    labels_are,
     log_of,
     plain_by_user,
     plain_last_per_user,
@@ -26,21 +26,6 @@ seeds = st.integers(0, 3)
 shares = st.sampled_from([0.1, 0.2, 0.25, 0.29, 0.5])
 
 
-def labels_are(log: pl.DataFrame, rule: str, expected: Parts, **options: Any) -> None:
-    """Assert that each row has the part that is expected, or that the split says that it has no train or truth."""
-    has = ["train" in parts for parts in expected]
-    call = getattr(log.rec(user="u", item="i", time="t").split, rule)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rf.RecframeWarning)
-        if not all(has) or not any("truth" in parts for parts in expected):
-            with pytest.raises(rf.DataError, match="has no row"):
-                call(**options)
-            return
-        labels = call(**options).labels
-    assert labels["part"].to_list() == [part for parts in expected for part in parts]
-    assert labels.drop("fold", "part").equals(pl.concat([log] * len(expected)))
-
-
 @examples(100)
 @given(rows_of_logs(), st.integers(1, 3), st.integers(1, 3), st.integers(0, 2))
 def test_last_per_user_is_its_definition(log, n, folds, keep):
@@ -52,17 +37,12 @@ def test_last_per_user_is_its_definition(log, n, folds, keep):
 
 def test_leaving_one_out_is_the_last_event_of_each_user():
     rows = [(1, 1, 1), (1, 2, 2), (1, 3, 2), (2, 1, 5), (3, 1, 1), (3, 2, 9)]
+    expected = [["train", "train", "truth", "train", "train", "truth"]]
 
-    labels_are(
-        log_of("Int32", rows),
-        "leave_one_out",
-        [["truth" if user_ends else "train" for user_ends in (0, 0, 1, 0, 0, 1)]],
-    )
+    labels_are(log_of("Int32", rows), "leave_one_out", expected)
     rules = log_of("Int32", rows).rec(user="u", item="i", time="t").split
-    assert repr(rules).endswith(
-        "6 rows: by_time, rolling, last_per_user, leave_one_out, random, by_user>"
-    )
-    assert repr(rules.leave_one_out()).endswith("of a polars.DataFrame of 6 rows: 4 train, 2 truth")
+    names = "by_time, rolling, last_per_user, leave_one_out, random, by_user"
+    assert repr(rules).endswith(f"6 rows: {names}>")
 
 
 @examples(200)
@@ -119,16 +99,6 @@ def test_new_users_are_their_definition(log, at, fold_in, order):
     labels_are(log_of(form, rows), "by_user", expected, **options)
 
 
-def test_random_rows_of_a_log_with_times_are_warned_of():
-    log = pl.DataFrame({"user": [1, 1, 1, 2, 2, 2], "item": [1, 2, 3] * 2, "day": range(6)})
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        log.rec().split.random(share=0.34)
-    with pytest.warns(rf.RecframeWarning, match="random splits leak the future"):
-        log.rec(time="day").split.random(n=1)
-
-
 @pytest.mark.parametrize("dtype", [pl.String, pl.Categorical, pl.Enum(["b", "a"])])
 def test_targets_at_one_time_are_in_the_order_of_text(dtype):
     log = pl.DataFrame({"user": [1, 1, 1], "item": ["a", "b", "a"], "day": [1, 2, 2]})
@@ -182,3 +152,46 @@ def test_filters_of_a_lazy_log_make_its_labels_no_second_time():
         return len(split.rec(lists).evaluate("rbp").explain())
 
     assert size(cold="drop", seen="drop") < 1.5 * size()
+
+
+# The core of a log
+
+ids = st.one_of(st.none(), st.integers(0, 6))
+rows_of_pairs = st.lists(st.tuples(ids, ids), max_size=50)
+
+
+def frame_of(rows: list[Any]) -> pl.DataFrame:
+    frame = pl.DataFrame(rows, schema={"user": pl.Int64, "item": pl.Int64}, orient="row")
+    return frame.with_row_index("n")
+
+
+def core_of(rows: list[Any], least: tuple[int, int]) -> list[int]:
+    """The numbers of the rows that are left when users and items of fewer are left out in turn."""
+    left = [(n, row) for n, row in enumerate(rows) if None not in row]
+    for _ in rows:
+        for role in (0, 1):
+            counts = Counter(row[role] for _, row in left)
+            left = [(n, row) for n, row in left if counts[row[role]] >= least[role]]
+    return [n for n, _ in left]
+
+
+@given(rows_of_pairs, st.integers(1, 4), st.integers(1, 4))
+def test_a_core_is_its_definition(rows, users, items):
+    log = frame_of(rows)
+    call = {"users": users, "items": items, "after_split": True}
+
+    found = log.rec().core(**call)
+
+    assert found["n"].to_list() == core_of(rows, (users, items))
+    assert found.schema == log.schema
+    assert_frame_equal(log.lazy().rec().core(**call).collect(), found)
+
+
+def test_a_core_of_a_lazy_log_is_native():
+    log = frame_of([(row % 5, row % 7) for row in range(60)] + [(9, 9)])
+    found = log.rec().core(after_split=True)
+
+    lazy = log.lazy().rec().core(after_split=True)
+
+    assert "python" not in lazy.explain().lower()
+    assert_frame_equal(lazy.collect(engine="streaming"), found)

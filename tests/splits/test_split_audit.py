@@ -49,9 +49,8 @@ def more(*rows: tuple[int, int, datetime], log: pl.DataFrame = LOG) -> pl.DataFr
 
 def found(audit: Any) -> dict[str, int]:
     """Return the rows of findings, by check, severity and frame."""
-    frame = audit.collect() if isinstance(audit, pl.LazyFrame) else audit
-    columns = [frame[name].to_list() for name in ("check", "severity", "frame", "rows")]
-    return {" ".join(row[:3]): row[3] for row in zip(*columns, strict=True)}
+    rows = polars(audit).select("check", "severity", "frame", "rows").rows()
+    return {" ".join(names): n for *names, n in rows}
 
 
 def by_time(log: pl.DataFrame, **options: Any) -> dict[str, int]:
@@ -59,29 +58,22 @@ def by_time(log: pl.DataFrame, **options: Any) -> dict[str, int]:
     return found(log.rec(time="t").split.by_time(HALF, **options).audit())
 
 
-def frames_of(kind: str, *frames: pl.DataFrame) -> list[Any]:
-    """Return frames of a kind."""
-    if kind == "pandas":
-        return [frame.to_pandas() for frame in frames]
-    return [frame.lazy() if kind == "lazy" else frame for frame in frames]
+KINDS: dict[str, Any] = {
+    "eager": pl.DataFrame.clone,
+    "lazy": pl.DataFrame.lazy,
+    "pandas": pl.DataFrame.to_pandas,
+}
 
 
 def polars(frame: Any) -> pl.DataFrame:
     """Return a frame of any kind as one of Polars."""
-    if isinstance(frame, pl.LazyFrame):
-        return frame.collect()
-    return frame if isinstance(frame, pl.DataFrame) else pl.from_pandas(frame)
+    return frame.collect() if isinstance(frame, pl.LazyFrame) else pl.DataFrame(frame)
 
 
-def kind_of(frame: Any) -> str:
-    """Return the name of a frame's kind."""
-    return {pl.LazyFrame: "lazy", pl.DataFrame: "eager"}.get(type(frame), "pandas")
-
-
-def audited(train: Any, truth: Any) -> Any:
+def audited(train: pl.DataFrame, truth: pl.DataFrame, kind: str = "eager") -> pl.DataFrame:
     """Return what the audit of lists finds about their train and truth."""
     lists = pl.DataFrame({"user": [0], "item": [0], "rank": [1]})
-    lists = frames_of(kind_of(truth), lists)[0]
+    lists, train, truth = map(KINDS[kind], (lists, train, truth))
     findings = polars(lists.rec(truth, train=train, time="t").audit())
     return findings.filter(pl.col("check").is_in([check.name for check in CHECKS_OF_SPLITS]))
 
@@ -99,28 +91,23 @@ LATE = [(user, 98, LATEST + user * DAY) for user in (1, 2, 3)]
 T = "warning truth"
 
 
+def future(n_train: int, n_truth: int, **more: int) -> dict[str, int]:
+    return {"future_in_train error train": n_train, "future_in_train error truth": n_truth, **more}
+
+
+AGAIN, FIRST = {f"truth_in_train {T}": 1}, TRUTH.sort("t")[:1]
 CASES: dict[str, tuple[Any, dict[str, int]]] = {
-    "a pair again": (lambda: by_time(more((*SEEN, SOON))), {f"truth_in_train {T}": 1}),
+    "a pair again": (lambda: by_time(more((*SEEN, SOON))), AGAIN),
     "a new user": (lambda: by_time(more((500, 98, SOON), (500, 99, SOON + DAY))),
         {f"truth_of_cold_users {T}": 2, f"users_wholly_in_truth {T}": 2}),
     "a new item": (lambda: by_time(more((1, 500, SOON))), {f"truth_of_cold_items {T}": 1}),
     "few users": (lambda: by_time(OF_SEVEN), {f"few_truth_users {T}": len(OF_SEVEN) - len(TRAIN)}),
     # all rows of truth are before the third of these, which are three rows of train
-    "the future in train": (
-        lambda: in_frames(more(*LATE, log=TRAIN), TRUTH),
-        {"future_in_train error train": 3, "future_in_train error truth": len(TRUTH)},
-    ),
-    "an item of the future in train": (lambda: in_frames(more((1, 700, LATEST), log=TRAIN), TRUTH),
-        {"future_in_train error train": 1, "future_in_train error truth": len(TRUTH)}),
-    "a row in both": (
-        lambda: in_frames(pl.concat([TRAIN, TRUTH.sort("t")[:1]]), TRUTH),
-        {
-            "future_in_train error train": 1,
-            "future_in_train error truth": 1,
-            "same_rows error truth": 1,
-            f"truth_in_train {T}": 1,
-        },
-    ),
+    "the future in train": (lambda: in_frames(more(*LATE, log=TRAIN), TRUTH), future(3, len(TRUTH))),
+    "an item of the future in train": (
+        lambda: in_frames(more((1, 700, LATEST), log=TRAIN), TRUTH), future(1, len(TRUTH))),
+    "a row in both": (lambda: in_frames(pl.concat([TRAIN, FIRST]), TRUTH),
+        future(1, 1, **{"same_rows error truth": 1}, **AGAIN)),
 }  # fmt: skip
 
 
@@ -140,71 +127,60 @@ def test_every_check_has_a_case():
 @pytest.mark.parametrize("kind", ["lazy", "pandas"])
 def test_other_kinds_of_frames_have_the_same_answers(kind):
     log = more((*SEEN, SOON), (500, 501, SOON))
-    (given,) = frames_of(kind, log)
-    split = given.rec(time="t").split.rolling(2, "5d")
-    expected = log.rec(time="t").split.rolling(2, "5d")
-    two, same = frames_of(kind, TRAIN, more((*SEEN, SOON), log=TRUTH))
+    given = KINDS[kind](log)
+    split, expected = (one.rec(time="t").split.rolling(2, "5d") for one in (given, log))
 
-    audit, described = split.audit(), split.describe()
-
-    assert type(audit) is type(described) is type(given)
-    assert_frame_equal(polars(audit), expected.audit())
-    assert_frame_equal(
-        polars(described).cast(dict(expected.describe().schema)), expected.describe()
-    )
-    assert found(audited(two, same)) == {f"truth_in_train {T}": 1}
+    for name in ("audit", "describe"):
+        answer, wanted = getattr(split, name)(), getattr(expected, name)()
+        assert type(answer) is type(given)
+        assert_frame_equal(polars(answer).cast(dict(wanted.schema)), wanted)
+        assert kind != "lazy" or "PYTHON" not in answer.explain().upper()
+    assert found(audited(TRAIN, more((*SEEN, SOON), log=TRUTH), kind)) == {f"truth_in_train {T}": 1}
 
 
-def test_a_lazy_audit_runs_no_python():
-    split = LOG.lazy().rec(time="t").split.rolling(2, "5d")
-
-    for plan in (split.audit(), split.describe()):
-        assert "PYTHON" not in plan.explain().upper()
-
-
-def in_python(rows: list[tuple[int, int, datetime]], folds: int) -> list[dict[str, Any]]:
-    """Return the description of folds of 5 days, with a gap of 1, by its definition."""
-    last = max(t for *_, t in rows)
-    each = []
-    for fold in range(folds):
-        end = last - 5 * DAY * (folds - 1 - fold)
-        train = [row for row in rows if row[2] <= end - 6 * DAY]
-        truth = [row for row in rows if end - 5 * DAY < row[2] <= end]
-        users, items = {row[0] for row in train}, {row[1] for row in train}
-        pairs = {row[:2] for row in train}
-        n = len(truth)
-        each.append(
-            {
-                "fold": fold,
-                "train_from": min(row[2] for row in train),
-                "train_to": max(row[2] for row in train),
-                "truth_from": min(row[2] for row in truth),
-                "truth_to": max(row[2] for row in truth),
-                "rows_train": len(train),
-                "users_train": len(users),
-                "items_train": len(items),
-                "rows_truth": n,
-                "users_truth": len({row[0] for row in truth}),
-                "items_truth": len({row[1] for row in truth}),
-                "share": n / (n + len(train)),
-                "cold_users": sum(row[0] not in users for row in truth) / n,
-                "cold_items": sum(row[1] not in items for row in truth) / n,
-                "seen": sum(row[:2] in pairs for row in truth) / n,
-            }
+def in_python(rows: list[tuple[int, int, datetime]], end: datetime) -> tuple[Any, ...]:
+    """Return the description of a fold of 5 days, with a gap of 1, by its definition."""
+    train = [row for row in rows if row[2] <= end - 6 * DAY]
+    truth = [row for row in rows if end - 5 * DAY < row[2] <= end]
+    users, items, pairs = ({row[part] for row in train} for part in (0, 1, slice(2)))
+    ends = [pick(row[2] for row in part) for part in (train, truth) for pick in (min, max)]
+    counts = [
+        len(part if place is None else {row[place] for row in part})
+        for part in (train, truth)
+        for place in (None, 0, 1)
+    ]
+    lacks = [
+        sum(one(row) for row in truth) / len(truth)
+        for one in (
+            lambda row: row[0] not in users,
+            lambda row: row[1] not in items,
+            lambda row: row[:2] in pairs,
         )
-    return each
+    ]
+    return (*ends, *counts, len(truth) / (len(truth) + len(train)), *lacks)
 
 
 def test_a_description_is_its_definition():
     log = more((*SEEN, LATEST), (500, 501, LATEST), (1, 501, LATEST))
+    names = ["from", "to"]
+    parts = ["rows_train", "users_train", "items_train", "rows_truth", "users_truth", "items_truth"]
 
     described = log.rec(time="t").split.rolling(3, "5d", gap="1d").describe()
 
-    expected = in_python(log.rows(), 3)
-    for row, wanted in zip(described.to_dicts(), expected, strict=True):
-        assert row.keys() == wanted.keys()
-        for name, value in wanted.items():
-            assert row[name] == (pytest.approx(value) if isinstance(value, float) else value)
+    times = [f"{part}_{name}" for part in ("train", "truth") for name in names]
+    assert described.columns == [
+        "fold",
+        *times,
+        *parts,
+        "share",
+        "cold_users",
+        "cold_items",
+        "seen",
+    ]
+    for fold, *values in described.rows():
+        wanted = in_python(log.rows(), log["t"].max() - 5 * DAY * (2 - fold))
+        assert values[:10] == [*wanted[:10]]
+        assert values[10:] == pytest.approx(wanted[10:])
 
 
 RECS = TRUTH[:60].select("user", "item", rank=1)
@@ -212,27 +188,20 @@ RECS = TRUTH[:60].select("user", "item", rank=1)
 
 def test_lists_with_train_and_times_are_checked_for_leaks():
     train = more((1, 700, LATEST), log=TRAIN)
-    lists = pl.concat(
-        [RECS, pl.DataFrame({"user": [2], "item": [700], "rank": [1]}, schema=RECS.schema)]
-    )
+    late = pl.DataFrame({"user": [2], "item": [700], "rank": [1]}, schema=RECS.schema)
+    lists = pl.concat([RECS, late])
+    timed = lists.rec(truth=TRUTH, train=train, time="t")
 
-    without = lists.rec(truth=TRUTH, train=train).audit()
-    timed = lists.rec(truth=TRUTH, train=train, time="t").audit()
+    without = found(lists.rec(truth=TRUTH, train=train).audit())
 
-    more_found = {name: rows for name, rows in found(timed).items() if name not in found(without)}
-    assert more_found == {
-        "future_in_train error train": 1,
-        "future_in_train error truth": len(TRUTH),
-    }
-    assert found(without).items() <= found(timed).items()
-    assert found(lists.lazy().rec(truth=TRUTH, train=train, time="t").audit()) == found(timed)
+    leaks = {"future_in_train error train": 1, "future_in_train error truth": len(TRUTH)}
+    assert found(timed.audit()) == without | leaks
+    assert found(lists.lazy().rec(truth=TRUTH, train=train, time="t").audit()) == without | leaks
     own = rf.frame(train.rename({"t": "at"}), time="at")
-    assert found(lists.rec(truth=TRUTH, train=own, time="t").audit()) == found(timed)
+    assert found(lists.rec(truth=TRUTH, train=own, time="t").audit()) == without | leaks
     with pytest.raises(rf.DataError, match="future_in_train"):
-        lists.rec(truth=TRUTH, train=train, time="t", strict=True).recall(k=1)
-    assert lists.rec(truth=TRUTH, train=train, time="t").recall(k=1) == lists.rec(
-        truth=TRUTH
-    ).recall(k=1)
+        timed(strict=True).recall(k=1)
+    assert timed.recall(k=1) == lists.rec(truth=TRUTH).recall(k=1)
 
 
 def test_frames_with_folds_are_checked_fold_by_fold():
@@ -282,15 +251,13 @@ RULES: dict[str, Any] = {
 @pytest.mark.parametrize("name", RULES)
 def test_rules_that_do_not_part_the_time_line_have_the_future_in_train_by_design(name):
     split = RULES[name](LOG.rec(time="t").split)
-    audit = split.audit()
+    audit, labels = split.audit(), split.labels
 
-    future = audit.filter(pl.col("check") == "future_in_train")
+    future = audit.filter(check="future_in_train")
     assert set(future["severity"]) == {"info"}
-    labels = split.labels
-    truth, train = (labels.filter(pl.col("part") == part) for part in ("truth", "train"))
-    ends = truth.group_by("fold").agg(first=pl.col("t").min())
-    late = train.join(ends, on="fold").filter(pl.col("t") >= pl.col("first"))
-    assert future.filter(pl.col("frame") == "train")["rows"].item() == len(late)
+    ends = labels.filter(part="truth").group_by("fold").agg(first=pl.col("t").min())
+    late = labels.filter(part="train").join(ends, on="fold").filter(pl.col("t") >= pl.col("first"))
+    assert future.filter(frame="train")["rows"].item() == len(late)
     # a fold of half of the users has at least 20
     assert "error" not in set(audit["severity"])
     assert not {"users_wholly_in_truth", "truth_of_cold_users"} & {*audit["check"]}

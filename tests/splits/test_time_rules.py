@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import recframe as rf
+from logs_to_split import labels_are
 
 START = datetime(2024, 3, 1)  # noqa: DTZ001  as logs mostly are
 rows_of_logs = st.lists(
@@ -47,43 +47,20 @@ def window_of(day: int | None, user: int | None, last: int, gap: int, window: in
 @given(rows_of_logs, st.integers(1, 3), st.integers(0, 3), st.one_of(st.none(), st.integers(1, 9)))
 def test_rolling_is_its_definition(rows, folds, gap, window):
     days = [day for *_, day in rows if day is not None]
-    expected = [
-        [
-            window_of(day, user, max(days) - 7 * (folds - 1 - fold), gap, window)
-            for user, _, day in rows
-        ]
-        for fold in range(folds)
-        if days
-    ]
+    ends = [max(days, default=0) - 7 * (folds - 1 - fold) for fold in range(folds)]
+    expected = [[window_of(day, user, end, gap, window) for user, _, day in rows] for end in ends]
     lengths = {"gap": f"{gap}d"} | ({} if window is None else {"window": f"{window}d"})
-    call = log_of(rows).rec(time="t").split.rolling
-    has_rows = days and all("train" in parts for parts in expected)
-    if not has_rows or not any("truth" in parts for parts in expected):
-        with pytest.raises(rf.DataError):
-            call(folds, "7d", **lengths)
-        return
 
-    labels = call(folds, "7d", **lengths).labels
-
-    assert labels["part"].to_list() == [part for parts in expected for part in parts]
-    assert labels["fold"].to_list() == [fold for fold in range(folds) for _ in rows]
-    assert labels.drop("fold", "part").equals(pl.concat([log_of(rows)] * folds))
+    labels_are(log_of(rows), "rolling", expected, folds=folds, horizon="7d", **lengths)
 
 
 @given(rows_of_logs, st.integers(1, 99))
 def test_a_share_is_cut_between_two_times(rows, percent):
-    log, share = log_of(rows), percent / 100
     days = sorted(day for *_, day in rows if day is not None)
-    if not days:
-        return
-    point = days[round((100 - percent) * len(days), 6) // 100]
+    point = days[round((100 - percent) * len(days), 6) // 100] if days else 0
     expected = ["null" if None in row else "truth" if row[2] >= point else "train" for row in rows]
-    if not {"train", "truth"} <= {*expected}:
-        with pytest.raises(rf.DataError):
-            log.rec(time="t").split.by_time(share=share)
-        return
 
-    assert log.rec(time="t").split.by_time(share=share).labels["part"].to_list() == expected
+    labels_are(log_of(rows), "by_time", [expected], share=percent / 100)
 
 
 def plain_filters(rows: list[Any], at: int, options: dict[str, Any]) -> list[str]:
@@ -112,37 +89,22 @@ def plain_filters(rows: list[Any], at: int, options: dict[str, Any]) -> list[str
     return [reason(row) if part == "truth" else part for row, part in zip(rows, parts, strict=True)]
 
 
-@given(
-    rows_of_logs,
-    st.integers(1, 30),
-    st.fixed_dictionaries(
-        {
-            "target": st.sampled_from(["all", "first", "last"]),
-            "cold": st.sampled_from(["keep", "drop", "drop_users", "drop_items"]),
-            "seen": st.sampled_from(["keep", "drop"]),
-            "min_train": st.integers(0, 3),
-        }
-    ),
-)
-def test_filters_are_their_definition_on_every_kind_of_frame(rows, at, options):
-    log = log_of(rows)
-    given = {"at": START + timedelta(days=at), **options}
-    kept = {row[2] >= at for row in rows if None not in row}
-    if kept != {True, False}:
-        with pytest.raises(rf.DataError):
-            log.rec(time="t").split.by_time(**given)
-        return
-    expected = plain_filters(rows, at, options)
+FILTERS = st.fixed_dictionaries({
+    "target": st.sampled_from(["all", "first", "last"]),
+    "cold": st.sampled_from(["keep", "drop", "drop_users", "drop_items"]),
+    "seen": st.sampled_from(["keep", "drop"]),
+    "min_train": st.integers(0, 3),
+})  # fmt: skip
 
-    eager = log.rec(time="t").split.by_time(**given)
 
-    assert eager.labels["part"].to_list() == expected
-    lazy = log.lazy().rec(time="t").split.by_time(**given)
-    assert lazy.labels.collect().equals(eager.labels)
-    pandas = rf.rec(log.to_pandas(), time="t").split.by_time(**given)
-    assert pandas.labels["part"].to_list() == expected
-    assert [*pandas.train.columns] == eager.train.columns
-    assert [*pandas.truth.columns] == eager.truth.columns
+@given(rows_of_logs, st.integers(1, 30), FILTERS)
+def test_filters_are_their_definition(rows, at, options):
+    # whether there is train and truth goes by the rule alone
+    assume({row[2] >= at for row in rows if None not in row} == {True, False})
+
+    split = log_of(rows).rec(time="t").split.by_time(START + timedelta(days=at), **options)
+
+    assert split.labels["part"].to_list() == plain_filters(rows, at, options)
 
 
 def test_grades_below_the_least_stay_in_train_and_are_no_truth():
@@ -198,13 +160,12 @@ def test_the_last_row_is_truth_and_the_one_a_length_before_is_not(dtype):
 
 
 def test_a_lazy_log_without_train_fails_when_its_plan_runs():
-    log = pl.LazyFrame({"user": 1, "item": range(5), "t": [7] * 5})
-    split = log.rec(time="t").split.by_time(last=2)
+    split = pl.LazyFrame({"user": 1, "item": range(5), "t": [7] * 5}).rec(time="t").split
 
     with pytest.raises(
         pl.exceptions.PolarsError, match="no row in train: every row is in its truth"
     ):
-        split.train.collect()
+        split.by_time(last=2).train.collect()
 
 
 def test_a_frame_with_names_of_its_own_is_a_log():
@@ -215,11 +176,3 @@ def test_a_frame_with_names_of_its_own_is_a_log():
 
     assert split.truth.select(events.columns).equals(events.tail(2))
     assert rf.rec(log, time="day").split.by_time(last=2).truth.equals(split.truth)
-
-
-def test_parts_of_pandas_have_its_columns_and_rows_numbered_anew():
-    log = pd.DataFrame({"user": 1, "item": range(5), "day": range(5)}, index=[*"abcde"])
-    split = log.rec(time="day").split.by_time(last=2)
-
-    assert [*split.labels] == [*log, "fold", "part"]
-    pd.testing.assert_frame_equal(split.train, log.iloc[:3].reset_index(drop=True))

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
+import sys
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import polars as pl
+import pytest
 
+import recframe as rf
 from asking import rows
 from frame_kinds import Kind
 
@@ -56,3 +61,21 @@ def floats(frame: pl.DataFrame, **values: list[Any]) -> pl.DataFrame:
     return frame.with_columns(
         pl.Series(name, column, dtype=pl.Float64) for name, column in values.items()
     )
+
+
+def told(ask: Callable[[], object]) -> list[str]:
+    """Return the words of the warnings of a call, all of which name the file of the test."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        ask()
+    assert {one.filename for one in found} <= {sys._getframe(1).f_code.co_filename}
+    assert {one.category for one in found} <= {rf.RecframeWarning}
+    return [str(one.message) for one in found]
+
+
+def raises(kind: Kind, call: Any, *words: str) -> None:
+    """Expect an error with some words, which a LazyFrame raises when it is collected."""
+    error: Any = pl.exceptions.PolarsError if kind.name in {"lazy", "streaming"} else rf.DataError
+    with pytest.raises(error) as caught:
+        kind.read(call())
+    assert all(word in str(caught.value) for word in words)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import chain
 from math import floor
 from typing import Any
 
 import polars as pl
+import pytest
 from hypothesis import strategies as st
 
+import recframe as rf
 from plain_keys import plain_key
 
 LONG = ["x" * 64 + middle * 72 + "y" * 64 for middle in "ab"]
@@ -171,3 +175,21 @@ def plain_by_user(  # noqa: PLR0913  the options of the rule
         for one in numbers:
             parts[own][one] = "fold_in" if units.index(unit[one]) < first else "truth"
     return parts
+
+
+def labels_are(log: pl.DataFrame, rule: str, expected: Parts, **options: Any) -> None:
+    """Assert that each row has the part that is expected, or that the split says that it has no train or truth."""
+    names = dict(
+        zip(("user", "item", "time"), [one for one in log.columns if one != "n"], strict=True)
+    )
+    call = getattr(log.rec(**names).split, rule)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rf.RecframeWarning)
+        if not all("train" in parts for parts in expected) or "truth" not in chain(*expected):
+            with pytest.raises(rf.DataError, match="has no row"):
+                call(**options)
+            return
+        labels = call(**options).labels
+    assert labels["part"].to_list() == [part for parts in expected for part in parts]
+    assert labels["fold"].to_list() == [fold for fold, parts in enumerate(expected) for _ in parts]
+    assert labels.drop("fold", "part").equals(pl.concat([log] * len(expected)))

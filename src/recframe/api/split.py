@@ -11,7 +11,6 @@ import polars as pl
 
 from recframe.api import reprs, split_lists
 from recframe.api.argument_errors import F
-from recframe.audit.split_rows import in_folds
 from recframe.frames.kinds.several_models import held
 from recframe.frames.options import Folds, one_of, whole
 from recframe.splits import description
@@ -226,10 +225,8 @@ class Split(Generic[F]):
         from recframe.audit.report import audit_split  # noqa: PLC0415  importing recframe should take no time
 
         labels = self._labels
-        kind = labels.log.kind
-        rows = {fold.number: fold.rows for fold in labels.folds}
-        folds = in_folds(rows, labels.rule.parted_by, size=kind.size)
-        return cast("F", kind.give(audit_split(folds), {}))
+        folds = {one.number: replace(one.by_rule, rows=one.rows) for one in labels.folds}
+        return cast("F", labels.log.kind.give(audit_split(folds), {}))
 
     def describe(self) -> F:
         """Return what the split looks like: one row for each fold.
@@ -266,7 +263,7 @@ class Split(Generic[F]):
         labels = self._labels
         words = f"split by {labels.rule.words} of {reprs.of_frame(labels.log.kind.frame)}"
         words += f" in {len(self)} folds" * (len(self) > 1)
-        if labels.log.is_lazy:
+        if labels.log.kind.is_lazy:
             return words
         rows = labels.of(lambda fold: fold.rows)
         counts = rows.group_by("part").len().sort("part")

@@ -69,7 +69,7 @@ def id_spellings(data: Data) -> Findings:
         for name, rows in frames.items():
             odd = spaced
             if name != data.main:
-                odd = pl.concat([odd, _cased(ids[name].cache(), ids[data.main].cache())]).unique()
+                odd = pl.concat([odd, _cased(ids[name].cache(), ids[data.main].cache())])
             odd = rows.join(odd, left_on=column, right_on="spelling", how="semi")
             yield Finding(name, odd, (role,), column=role)
 
@@ -81,11 +81,9 @@ def _spaced(texts: pl.LazyFrame) -> pl.LazyFrame:
     pointed = stripped.str.ends_with("0") & stripped.str.contains(".", literal=True)
     some = texts.filter((stripped != SPELLING) | pointed).unique()
     odd = some.with_columns(plain=stripped.str.replace(NUMBER, "$1")).filter(SPELLING != PLAIN)
-    # all others are plain
-    same = texts.join(odd, left_on="spelling", right_on="plain", how="semi").unique()
-    spellings = pl.concat([odd.select("plain"), same.select(plain="spelling")])
-    several = spellings.group_by("plain").len().filter(pl.col("len") > 1)
-    return odd.join(several, on="plain", how="semi").select("spelling")
+    again = odd.filter(pl.len().over("plain") > 1)
+    is_plain = odd.join(texts, left_on="plain", right_on="spelling", how="semi")
+    return pl.concat([again, is_plain]).select("spelling")
 
 
 def _cased(ids: pl.LazyFrame, lists: pl.LazyFrame) -> pl.LazyFrame:
@@ -101,10 +99,9 @@ def _cased(ids: pl.LazyFrame, lists: pl.LazyFrame) -> pl.LazyFrame:
     )
     odd = alone.join(others, on="plain", how="semi").select("spelling")
     # codes of which two differ by case are meant
-    kinds = ids.select(n_ids=pl.len(), n_kinds=plain.n_unique())
+    kinds = ids.select(few=HARDLY * pl.len(), less=pl.len() - plain.n_unique())
     counts = beside_one_another([odd.select(n=pl.len()), kinds])
-    is_meant = pl.col("n_kinds") < (1 - HARDLY) * pl.col("n_ids")
-    enough = counts.filter((pl.col("n") >= HARDLY * pl.col("n_ids")) & ~is_meant).select("n")
+    enough = counts.filter(pl.col("n") >= pl.col("few"), pl.col("less") <= pl.col("few"))
     return odd.join(enough, how="cross").select("spelling")
 
 
@@ -142,14 +139,13 @@ def apart(
 ) -> pl.LazyFrame:
     """Return a row `rows`, `lists` and `other` of frames with no id in common, or with less than a share of the fewer."""
     here, there = (frame.select(role).drop_nulls().unique() for frame in (rows, others))
-    counts = [
+    counts = beside_one_another([
         here.select(here=pl.len(), lists=smallest(here, role)),
         there.select(there=pl.len(), other=smallest(there, role)),
         here.join(there, on=role, how="semi").select(common=pl.len()),
-    ]
+    ])  # fmt: skip
     common = pl.col("common")
-    is_less = (common == 0) | (common < share * FEWER)
-    found = beside_one_another(counts).filter((least > 0) & is_less)
+    found = counts.filter((least > 0) & ((common == 0) | (common < share * FEWER)))
     return found.select("lists", "other", rows=pl.col("there").clip(1).cast(pl.Int64))
 
 
@@ -215,10 +211,9 @@ def model_without_common_ids(data: Data) -> Findings:
         ids = ids.join(there.with_columns(known=pl.lit(1, pl.Int64)), on=role, how="left")
         known, n_ids = pl.col("known"), pl.len().cast(pl.Int64)
         models = ids.group_by("model").agg(known.sum(), rows=n_ids, lists=smallest(ids, role))
-        models = models.with_columns(others=(known > 0).any())
         models = models.join(there.select(there=n_ids, truth=smallest(there, role)), how="cross")
         is_enough = pl.min_horizontal("rows", "there") >= LEAST_IDS
-        models = models.filter(pl.col("others") & (known == 0) & is_enough)
+        models = models.filter((known == 0) & (known.max() > 0) & is_enough)
         yield Finding(data.main, models, ("model", "lists", "truth"), column=role)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import polars as pl
@@ -35,12 +36,9 @@ def no_lists(data: Data) -> Findings:
     yield Finding(data.main, counts, ("rows",), column="rank", without_rows=True)
     if data.inputs.model and data.of_call is None:
         models = data.inputs.lists.group_by("model").agg(ROWS, ranked=data.ranked.sum())
-        none = models.filter(pl.col("model").is_not_null() & (pl.col("ranked") == 0))
-        yield Finding(
-            data.main,
-            none.join(data.lists.select(pl.len() > 0).filter("len"), how="cross"),
-            ("model",),
-        )
+        ranked, is_named = pl.col("ranked"), pl.col("model").is_not_null()
+        none = models.filter(is_named & (ranked == 0) & (ranked.max() > 0))
+        yield Finding(data.main, none, ("model",))
 
 
 @check(
@@ -132,17 +130,16 @@ def _shared(data: Data, rows: pl.LazyFrame, place: str) -> Finding:
 def ranks_over_all_lists(data: Data) -> Findings:
     """Lists whose first rank is above k, or above their length, as where the whole frame was ranked at once."""
     late = pl.col("first") > (n_rows if data.k is None else data.k)
-    n_lists, n_ranked = pl.len(), n_rows.sum()
+    n_lists, n_ranked, groups = pl.len(), n_rows.sum(), data.keys[:-1]
     # ranks leave few numbers out where lists have one item, which are distinct by chance too
     is_whole = (n_ranked >= 2 * n_lists) | (pl.col("last").max() <= 2 * n_ranked)
     are_most = (2 * late.sum() > n_lists) & (n_lists >= FEWEST_LISTS) & is_whole
-    lists = data.lengths.with_columns(most=are_most, ranked=n_ranked)
-    groups = data.keys[:-1]
     places = pl.struct(*groups, "rank") if groups else rank  # a struct takes ten times as long
     distinct = data.lists.select(distinct=places.n_unique())
     # no rank is there twice
-    at_once = pl.col("most") & (pl.col("distinct") == pl.col("ranked"))
-    rows = lists.filter(late).rename({"first": "rank"}).join(distinct, how="cross").filter(at_once)
+    at_once = are_most & (pl.col("distinct").first() == n_ranked)
+    lists = data.lengths.join(distinct, how="cross")
+    rows = lists.select("user", rank="first", is_so=late & at_once).filter("is_so")
     yield Finding(data.main, rows, ("user", "rank"), column="rank")
 
 
@@ -155,28 +152,17 @@ def ranks_over_all_lists(data: Data) -> Findings:
 )
 def no_first_rank(data: Data) -> Findings:
     """Lists none of which has a rank from 1 to below 2."""
-    lists = data.lengths.with_columns(
-        lowest=pl.col("first").min(), lists=pl.len(), ranked=n_rows.sum()
-    )
     # of one item among many the rank alone may be known
-    late = lists.filter(
-        (pl.col("lowest") >= BEHIND_FIRST)
-        & (pl.col("lists") >= FEWEST_LISTS)
-        & (pl.col("ranked") >= 2 * pl.col("lists"))
-    )
-    late = late.rename({"first": "rank"}).select("user", "rank")
+    are_lists = (pl.len() >= FEWEST_LISTS) & (n_rows.sum() >= 2 * pl.len())
+    are_late = are_lists & (pl.col("first").min() >= BEHIND_FIRST)
+    late = data.lengths.select("user", rank="first", are_late=are_late).filter("are_late")
     yield Finding(data.main, late, ("user", "rank"), column="rank")
 
 
-SYSTEMS = {"model", "models", "algo", "algorithm", "system", "variant", "run", "method"}
-SYSTEMS |= {"experiment", "recommender", "approach"}
-"""Names of columns that identify systems."""
-
-
-def names_systems(name: str) -> bool:
-    """Return whether a column's name is one of systems, such as `model`, `algo_name`, `run_id`."""
-    words = str(name).casefold().replace("-", "_").replace(" ", "_").split("_")
-    return words[0] in SYSTEMS and all(word in {"id", "name"} for word in words[1:])
+_SYSTEMS = re.compile(
+    r"(models?|algo|algorithm|system|variant|run|method|experiment|recommender|approach)([-_ ](id|name))*"
+)
+"""Names of columns that identify systems, such as `model`, `algo_name`, `run_id`."""
 
 
 @check("error", "a metric raises", "tell the lists apart", needs=("ranks", "all users"))
@@ -211,7 +197,7 @@ def pooled_models(data: Data) -> Findings:
         explains = (pl.col("names") == n_rows).all()
         are_trainings = names_trainings(one.name)
         # systems may have few items in common
-        if not (are_trainings or names_systems(one.name)):
+        if not (are_trainings or _SYSTEMS.fullmatch(str(one.name).casefold())):
             explains &= 2 * user.n_unique() >= pl.col("n_users")
         bound = {"training" if are_trainings else "model": repr(one.name)}
         of = "trainings of one model" if are_trainings else "systems"
@@ -283,22 +269,16 @@ def scores_without_order(data: Data) -> Findings:
     """Scores of a model that are all missing or all equal."""
     if data.looks_well("recommendations", lambda rows: _differ(rows, data.inputs)):
         return
-    score, missing = pl.col("score"), is_missing(data)
-    counts = [
-        score.filter(~missing).min().alias("lowest"),
-        score.filter(~missing).max().alias("highest"),
-        missing.sum().alias("missing"),
-        ROWS,
-        pl.struct(*data.parts, "user").n_unique().alias("lists"),
-    ]
-    models = aggregate(data.lists, data.inputs.model, counts).filter(n_rows > pl.col("lists"))
-    none = pl.col("lowest").is_null()
-    equal = (pl.col("lowest") == pl.col("highest")) & (pl.col("missing") == 0)
-    ties = data.context
-    if "ties" not in ties.given or ties.ties == "item":  # else they are meant to be equal
-        none |= equal & (n_rows >= LEAST_EQUAL)
-    found = models.filter(none).select(*data.inputs.model, "rows", score="lowest")
-    yield Finding(data.main, found, [*data.inputs.model, "score"], column="score")
+    missing, model = is_missing(data), data.inputs.model
+    score = pl.col("score").filter(~missing)
+    is_odd = missing.all()
+    if "ties" not in data.context.given or data.context.ties == "item":  # else equal ones are meant
+        are_equal = (score.min() == score.max()) & ~missing.any()
+        is_odd |= are_equal & (pl.len() >= LEAST_EQUAL)
+    is_odd &= pl.len() > pl.struct(*data.parts, "user").n_unique()
+    counts = [score.min(), is_odd.alias("is odd"), ROWS]
+    models = aggregate(data.lists, model, counts).filter("is odd")
+    yield Finding(data.main, models, [*model, "score"], column="score")
 
 
 LEAST_EQUAL = 10

@@ -24,22 +24,23 @@ LEAST_USERS = 30
 def future_in_train(data: SplitRows) -> Findings:
     """Rows of train at or after the first row of truth, and rows of truth with train at or after them."""
     late = data.compared("train", "truth_from", operator.ge)
-    n_train = data.train.select(n_train=pl.len())
-    share = (pl.len() / pl.col("n_train")).round(3)
-    late = late.join(n_train, how="cross").with_columns(share=share)
     reached = data.compared("truth", "train_to", operator.le)
+    n_train = data.train.select(n_train=pl.len())
     # each with the number of rows of train at its time or after it
     both = pl.concat([reached.with_columns(other=0), late.select("time", other=1)], how="diagonal")
     both = both.sort("time", "other", descending=True).with_columns(later=pl.col("other").cum_sum())
-    reached = both.filter(pl.col("other") == 0).join(n_train, how="cross")
-    share_after = (pl.col("later") / pl.col("n_train")).round(3)
-    reached = reached.with_columns(share_of_train_after=share_after)
-    reached = reached.sort("later", *PAIR, descending=[True, False, False])
+    late, reached = (
+        rows.join(n_train, how="cross").with_columns((n / pl.col("n_train")).round(3).alias(name))
+        for name, rows, n in (
+            ("share", late, pl.len()),
+            ("share_of_train_after", both.filter(pl.col("other") == 0), pl.col("later")),
+        )
+    )
     is_meant = data.order in {"user", "random"}
     remedy = "nothing, if the split is meant so; to know how a model does tomorrow, split at one point of time"
     words: Any = {"severity": "info", "remedy": remedy} if is_meant else {}
-    yield Finding("train", late, (*EVENT, "share"), **words)
-    yield Finding("truth", reached, (*EVENT, "share_of_train_after"), **words)
+    yield Finding("train", late, [*EVENT, "share"], **words)
+    yield Finding("truth", reached, [*EVENT, "share_of_train_after"], **words)
 
 
 @check(
@@ -56,7 +57,7 @@ def same_rows(data: SplitRows) -> Findings:
 def _of_pairs(data: SplitRows, concerned: pl.Expr) -> Finding:
     """Return the rows of truth of some pairs, with their share and the ceiling of recall that they leave."""
     pairs = data.pairs.filter(concerned).join(data.shares(concerned), how="cross")
-    return Finding("truth", pairs.sort(PAIR), (*PAIR, "share", "ceiling"))
+    return Finding("truth", pairs, (*PAIR, "share", "ceiling"))
 
 
 @check(
@@ -69,7 +70,7 @@ def _of_pairs(data: SplitRows, concerned: pl.Expr) -> Finding:
 )
 def truth_in_train(data: SplitRows) -> Findings:
     """Pairs of truth that are also in train."""
-    yield _of_pairs(data, pl.col("seen"))
+    yield _of_pairs(data, pl.col("pair_history") > 0)
 
 
 @check(
@@ -82,7 +83,7 @@ def truth_in_train(data: SplitRows) -> Findings:
 )
 def truth_of_cold_users(data: SplitRows) -> Findings:
     """Rows of truth whose user is not in train."""
-    yield _of_pairs(data, ~pl.col("of_user"))
+    yield _of_pairs(data, pl.col("user_history") == 0)
 
 
 @check(
@@ -95,7 +96,7 @@ def truth_of_cold_users(data: SplitRows) -> Findings:
 )
 def truth_of_cold_items(data: SplitRows) -> Findings:
     """Rows of truth whose item is not in train."""
-    yield _of_pairs(data, ~pl.col("of_item"))
+    yield _of_pairs(data, pl.col("item_history") == 0)
 
 
 @check(
@@ -108,8 +109,10 @@ def truth_of_cold_items(data: SplitRows) -> Findings:
 )
 def users_wholly_in_truth(data: SplitRows) -> Findings:
     """Users with rows in truth and none in train."""
-    users = data.pairs.filter(~pl.col("of_user")).group_by("user").agg(pl.col("rows").sum())
-    yield Finding("truth", users.sort("user"), ("user", "rows"))
+    users = (
+        data.pairs.filter(pl.col("user_history") == 0).group_by("user").agg(pl.col("rows").sum())
+    )
+    yield Finding("truth", users, ("user", "rows"))
 
 
 @check(

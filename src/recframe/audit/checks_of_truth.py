@@ -9,71 +9,56 @@ from collections.abc import Iterator
 import polars as pl
 
 from recframe.audit.checks import Finding, Findings, check
-from recframe.audit.data import NEARLY_ALL, ROWS, Data, n_rows, relevance, value
+from recframe.audit.data import NEARLY_ALL, ROWS, Data, item, n_rows, rank, relevance, user, value
 from recframe.frames.hints import Either, bind, text
 from recframe.frames.inputs import Frames
 from recframe.frames.kinds.kind import at_hand
 from recframe.frames.roles import Side, has_relevance
-from recframe.frames.rows.joins import aggregate, beside_one_another, joined
+from recframe.frames.rows.joins import beside_one_another, joined
 from recframe.frames.segments import Segment
-from recframe.ranking.judged_frame import PAIR, is_relevant_row
+from recframe.ranking.judged_frame import PAIR
 
 EACH_ROW = bind(relevance="False")
 
 SOME = 1_000
 """Rows at the start of a column that mostly show values that are no relevance."""
-GRADES = {"rating", "ratings", "star", "stars", "grade", "grades", "label", "labels", "rel", "qrel"}
-GRADES |= {"relevance", "relevances", "relevancy", "score", "scores", "target", "targets"}
-GRADES |= {"gain", "gains", "judgement", "judgements", "judgment", "judgments", "feedback"}
-GRADES |= {"preference", "preferences", "overall"}
-"""Names of grades: the last word of a column's name."""
-NO_GRADES = {"n", "num", "number", "count", "total", "sum", "avg", "average", "mean", "median"}
-NO_GRADES |= {"min", "max", "std", "age", "credit", "popularity", "pred", "predicted"}
-"""Preceding words that make it another quantity, such as a count or a mean of ratings."""
-BEHIND = {"value", "values", "given", "raw", "x", "y"}
-"""Trailing words without meaning, such as the suffixes of pandas' merge."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_GRADES = re.compile(
+    r"(.*_)?(y_true|(ratings?|stars?|grades?|labels?|q?rel|relevanc(e|es|y)|scores?|targets?|gains?"
+    r"|judge?ments?|feedback|preferences?|overall)(_values?|_given|_raw|_x|_y|_\d+)*)"
+)
+"""Names of grades, also before words without meaning, such as the suffixes of pandas' merge."""
+_NO_GRADES = re.compile(
+    r"(^|_)(n|num|number|count|total|sum|avg|average|mean|median|min|max|std|age|credit|popularity"
+    r"|pred|predicted)(_|$)"
+)
+"""Words that make it another quantity, such as a count or a mean of ratings."""
 FURTHEST = 100
 """Largest absolute value of a grade: stars, tenths and per cents are within it."""
 
 
-def truth_without_relevance(inputs: Frames) -> Side | None:
-    """Return the truth of a call where nobody said what is relevant, so that each row counts; None where it was said."""
-    side, context = inputs.sides.get("truth"), inputs.context
-    if side is None or side.kind.frame is inputs.sides["recommendations"].kind.frame:
-        return None
-    was_said = side.context.relevance is False or context.min_relevance == "any"
-    return None if was_said or has_relevance(side) else side
+def is_called_as_grades(name: str) -> bool:
+    """Return whether a column's name is one of grades: `rating`, `Book-Rating`, but not `n_ratings`."""
+    words = "_".join(_WORD.findall(name)).casefold()
+    return bool(_GRADES.fullmatch(words)) and not _NO_GRADES.search(words)
 
 
-def unbound_columns(inputs: Frames, truth: Side) -> list[Segment]:
-    """Return the columns of a truth that may be a relevance, which no role and no segment has, each as `value`."""
+def unbound_columns(inputs: Frames, truth: Side) -> list[str]:
+    """Return the columns of a truth that may be a relevance, which no role and no segment has."""
     context = truth.context
     named = ("model", "propensity", "weight")
     roles = ["user", "item", *(one for one in named if getattr(context, one) is not None)]
     used = {context.names[role] for role in roles} | {segment.name for segment in inputs.segments}
     made = [segment.made for segment in inputs.segments if segment.made is not None]
     used |= {truth.root(root) or root for one in made for root in one.roots}
-    if used.issuperset(truth.columns):
+    others = [name for name in truth.columns if name not in used]
+    if not others:
         return []
-    numbers = truth.kind.numbers()
-    texts = [name for name in truth.kind.labels() if name not in numbers]
+    numbers, texts = {*truth.kind.numbers()}, {*truth.kind.labels()}
     # any text may be an answer, so that its name must say so, or nothing else stand beside the ids
-    is_alone = len({*truth.columns} - used) == 1
-    texts = [name for name in texts if is_alone or is_called_as_grades(name)]
-    names = [name for name in (*numbers, *texts) if name not in used]
-    names.sort(key=lambda name: not is_called_as_grades(name))
-    return [Segment("value", name, "truth") for name in names]
-
-
-def is_called_as_grades(name: str) -> bool:
-    """Return whether a column's name is one of grades: `rating`, `Book-Rating`, but not `n_ratings`."""
-    words = [word.casefold() for word in _WORD.findall(name)]
-    if words[-2:] == ["y", "true"]:
-        return True
-    while words and (words[-1] in BEHIND or words[-1].isdecimal()):
-        words.pop()
-    return bool(words) and words[-1] in GRADES and NO_GRADES.isdisjoint(words)
+    texts = texts if len(others) == 1 else {*filter(is_called_as_grades, texts)}
+    found = [name for name in others if name in numbers | texts]
+    return sorted(found, key=lambda name: (not is_called_as_grades(name), name not in numbers))
 
 
 ANSWERS = {"true": "1", "yes": "1", "y": "1", "t": "1", "false": "0", "no": "0", "n": "0", "f": "0"}
@@ -82,7 +67,6 @@ ANSWERS = {"true": "1", "yes": "1", "y": "1", "t": "1", "false": "0", "no": "0",
 
 def as_number(dtype: pl.DataType) -> pl.Expr:
     """Return the values of a column as numbers: those of text where it is an answer or a number, null otherwise."""
-    value = pl.col("value")
     if dtype.is_numeric() or dtype == pl.Boolean:
         return value.cast(pl.Float64)
     words = value.cast(pl.String).str.strip_chars().str.to_lowercase()
@@ -98,7 +82,7 @@ def null_relevance(data: Data) -> Findings:
 @check("error", "a metric raises", "replace it with the highest grade")
 def infinite_relevance(data: Data) -> Findings:
     """Infinite relevances."""
-    if data.relevance_dtype.is_float():
+    if data.inputs.relevance_dtype.is_float():
         yield Finding(data.judging, data.judged_pairs.filter(relevance == math.inf))
 
 
@@ -109,7 +93,7 @@ def infinite_relevance(data: Data) -> Findings:
 )
 def negative_relevance(data: Data) -> Findings:
     """Relevances below 0."""
-    if data.relevance_dtype.is_numeric():
+    if data.inputs.relevance_dtype.is_numeric():
         rows = data.judged_pairs.filter(relevance < 0)
         yield Finding(data.judging, rows, ("user", "item", "relevance"))
 
@@ -119,35 +103,31 @@ def _unbound(data: Data, least: float) -> Iterator[tuple[str, pl.LazyFrame]]:
 
     Eager columns whose first values are below a number, or none, are left out.
     """
-    call = data.of_call
-    is_read = call is None or call.reads_relevance or data.context.no_relevant == "skip"
-    truth = truth_without_relevance(data.inputs)
-    if truth is None or not is_read:
+    inputs, call, context = data.inputs, data.of_call, data.context
+    truth = inputs.sides["truth"]
+    is_read = call is None or call.reads_relevance or context.no_relevant == "skip"
+    was_said = truth.context.relevance is False or context.min_relevance == "any"
+    is_the_lists = truth.kind.frame is inputs.sides["recommendations"].kind.frame
+    if is_the_lists or was_said or not is_read or has_relevance(truth):
         return
-    for column in unbound_columns(data.inputs, truth):
-        taken = truth.take(["user"], [column])
-        rows = taken.lazy().drop_nulls("value")
+    for name in unbound_columns(inputs, truth):
+        taken = truth.take(["user"], [Segment("value", name, "truth")])
         number = as_number(taken.collect_schema()["value"])
-        rows = rows.select("user", value=number)
-        here = at_hand(taken) if data.inputs.all_users is None else None
+        here = at_hand(taken) if inputs.all_users is None else None
         if here is not None:
             first = here.head(SOME).drop_nulls("value").select(number)["value"]
             if first.null_count() or not first.is_between(least, -least or 1).all():
                 continue
-        yield column.name, rows
+        yield name, taken.lazy().drop_nulls("value").select("user", value=number)
 
 
 def _of_column(
     name: str, rows: pl.LazyFrame, meant: pl.Expr, needed: pl.Expr, against: pl.Expr
 ) -> Finding:
     """Return the finding of a column some of whose rows may be meant to count for less."""
-    users = pl.col("user").filter(meant).drop_nulls().n_unique()
-    counts = rows.select(
-        rows=meant.sum(),
-        concerned_users=users,
-        needed=needed,
-        against=(against | value.is_null()).sum(),
-    )
+    users = user.filter(meant).drop_nulls().n_unique()
+    against = (against | value.is_null()).sum()
+    counts = rows.select(rows=meant.sum(), concerned_users=users, needed=needed, against=against)
     return Finding(
         "truth",
         counts,
@@ -192,9 +172,9 @@ def unbound_grades(data: Data) -> Findings:
 )
 def unreached_min_relevance(data: Data) -> Findings:
     """A truth in which no relevance reaches `min_relevance=`; the example is the highest."""
-    users = pl.col("user").n_unique()
+    against = data.relevant.sum()
     counts = data.truth.select(
-        relevance.max(), rows=pl.len(), concerned_users=users, against=data.relevant.sum()
+        relevance.max(), ROWS, concerned_users=user.n_unique(), against=against
     )
     yield Finding(data.judging, counts, ("relevance",))
 
@@ -261,8 +241,7 @@ def no_relevant_beyond_lists(data: Data) -> Findings:
         return
     users = data.judged_users.filter(pl.col("relevant") > 0)
     if data.is_judged:
-        beyond = pl.col("beyond").sum()
-        users = users.filter((beyond.over(data.parts) if data.parts else beyond) == 0)
+        users = users.filter((pl.col("beyond").sum() == 0).over(data.parts or pl.lit(0)))
     else:
         users = users.join(_listed_truth(data), how="cross")
     yield Finding(data.judging, users.select("user", rows="relevant"), ("user", "rows"))
@@ -275,14 +254,10 @@ def _misses_some(data: Data) -> bool:
     if truth is None or lists is None or any(schema[role].is_nested() for role in PAIR):
         return False
     if "relevance" in truth:
-        truth = truth.filter(is_relevant_row(data.inputs))
+        truth = truth.filter(data.relevant)
     pairs = [pl.col(role).cast(schema[role]) for role in PAIR]
-    return (
-        not truth.select(pairs)
-        .drop_nulls()
-        .join(lists.select(pairs), on=PAIR, how="anti")
-        .is_empty()
-    )
+    truth = truth.select(pairs).drop_nulls()
+    return len(truth.join(lists.select(pairs), on=PAIR, how="anti")) > 0
 
 
 def _listed_truth(data: Data) -> pl.LazyFrame:
@@ -294,21 +269,21 @@ def _listed_truth(data: Data) -> pl.LazyFrame:
     truth, lists = data.relevant_rows.select(*keys, "item").unique(), data.lists
     shares = lists.join(truth, on="item", how="semi").group_by(data.keys)
     of_lists = joined(data.lengths, truth.group_by(keys).agg(relevant=n), keys)
-    same = [(column == column.median()).mean() for column in (pl.col("rows"), pl.col("relevant"))]
-    drawn = pl.min_horizontal(*same, pl.col("relevant").is_not_null().mean()) >= NEARLY_ALL
+    same = [(column == column.median()).mean() for column in (n_rows, pl.col("relevant"))]
+    drawn = pl.min_horizontal(*same, pl.col("relevant").is_not_null().mean())
+    missing = truth.join(lists, on=[*keys, "item"], how="anti", nulls_equal=True)
     counts = [
-        truth.select(users=pl.col("user").n_unique(), items=pl.col("item").n_unique()),
-        truth.join(lists, on=[*keys, "item"], how="anti", nulls_equal=True).select(missing=n),
-        shares.agg(known=pl.col("item").n_unique()).select(pl.col("known").median()),
-        of_lists.select(is_drawn=drawn.fill_null(value=False)),
+        truth.select(users=user.n_unique(), items=OF_ALL_ITEMS * item.n_unique()),
+        missing.select(missing=n),
+        shares.agg(known=item.n_unique()).select(pl.col("known").median()),
+        of_lists.select(drawn=drawn.fill_null(0)),
     ]
-    is_joined = (
-        (pl.col("missing") == 0)
-        & (pl.col("users") >= LEAST_USERS)
-        & (pl.col("known") < OF_ALL_ITEMS * pl.col("items"))
-        & ~pl.col("is_drawn")
+    return beside_one_another(counts).filter(
+        pl.col("missing") == 0,
+        pl.col("users") >= LEAST_USERS,
+        pl.col("known") < pl.col("items"),
+        pl.col("drawn") < NEARLY_ALL,
     )
-    return beside_one_another(counts).filter(is_joined).select("missing")
 
 
 ENOUGH_USERS = 100
@@ -330,22 +305,20 @@ def lists_of_the_truth(data: Data) -> Findings:
     call = data.of_call
     if data.inputs.inside("truth") or (call and call.highest < NEARLY_ALL):
         return
-    pair, groups = [*data.parts, *PAIR], [*data.parts, *data.inputs.model]
-    truth = data.relevant_rows.select(pair).unique()
-    sizes = truth.group_by(pair[:-1]).agg(n=pl.len())
-    place = pl.col("rank")
+    part, place = [*data.parts, "user"], rank
     if data.inputs.scored:
         place = pl.col("score").rank("ordinal", descending=True).over(data.keys)
-    rows = joined(data.lists.with_columns(place=place), truth.with_columns(hit=True), pair)
-    hit, n = pl.col("hit").fill_null(value=False), pl.col("n")
-    rows = joined(rows, sizes, pair[:-1], how="inner")
-    first = (hit & (pl.col("place") <= n)).sum() / n.first()
-    lists = rows.group_by(data.keys).agg(recall=first, hits=hit.sum(), rows=pl.len())
+    truth = data.relevant_rows.select(*part, "item").unique()
+    rows = joined(data.lists.with_columns(place=place), truth.with_columns(hit=1), [*part, "item"])
+    rows = joined(rows, truth.group_by(part).agg(n=pl.len()), part, how="inner")
+    hit, n = pl.col("hit"), pl.col("n")
+    first = hit.filter(pl.col("place") <= n).sum() / n.first()
+    lists = rows.group_by(data.keys).agg(ROWS, recall=first, hits=hit.sum())
     # of truth that was made of the lists all items are hits
     lists = lists.filter(n_rows >= 2 * pl.col("hits"))
-    models = aggregate(lists, groups, [pl.col("recall").mean().alias("mean"), pl.len().alias("n")])
-    models = models.filter((pl.col("mean") > NEARLY_ALL) & (n >= ENOUGH_USERS))
-    found = joined(lists, models, groups, how="inner")
+    of_model = [*data.parts, *data.inputs.model] or pl.lit(0)
+    is_known = (pl.col("recall").mean() > NEARLY_ALL) & (pl.len() >= ENOUGH_USERS)
+    found = lists.filter(is_known.over(of_model))
     yield Finding(data.main, found, [*data.inputs.model, "user", "recall"])
 
 

@@ -149,9 +149,7 @@ def lists_of_other_samples(data: Data) -> Findings:
     call = data.of_call
     for metric, rows in () if call is None else zip(call.metrics, call.numbers, strict=False):
         n = metric.parameters.get("n_negatives")
-        if not isinstance(n, int) or not rows or rows["value"].is_empty():
-            continue
-        if not (rows["value"].fill_null(0) != 0).any():
+        if isinstance(n, int) and rows and len(rows["value"]) and not rows["value"].max():
             others = data.lengths.with_columns(as_many=(n_rows == n + 1).any())
             yield Finding(data.main, others.filter(~pl.col("as_many")), ("user", "rows"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import polars as pl
@@ -22,7 +22,7 @@ from recframe.frames.options import Context
 from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.data_checks import FEW_ROWS, OF_SOME_USERS
-from recframe.ranking.judged_frame import is_rank, is_relevant
+from recframe.ranking.judged_frame import is_rank, is_relevant_row
 
 user, item, rank, relevance = (pl.col(name) for name in ("user", "item", "rank", "relevance"))
 n_rows, value = pl.col("rows"), pl.col("value")
@@ -55,6 +55,8 @@ BEHIND_FIRST = 2
 """The lowest rank behind those of a first item."""
 NEARLY_ALL = 0.95
 """Share from which nearly all are there."""
+PLANS = {"recommendations", "truth"}
+"""The frames whose rows are looked at."""
 
 
 OF_HITS = HITS | EXPECTED
@@ -72,28 +74,36 @@ class OfCall:
     """The eager frames, by name."""
     numbers: Sequence[Numbers] = ()
     """Of each metric `value`, a row for each segment, beside `n_users` and `model` where these are known; or no column."""
-    n_rows: int = 0
 
     @property
     def reads_relevance(self) -> bool:
         """Whether relevance changes the answer: `judge()` has no metric, and gives all of it."""
         return not self.metrics or any(needs_of(one).reads_relevance for one in self.metrics)
 
+    @property
+    def n_users(self) -> int:
+        """The number of counted users, of all models on average; many where the result does not have it."""
+        for one in self.known:
+            if "n_users" in one:
+                n_models = one["model"].n_unique() if "model" in one else 1
+                return int(one["n_users"].sum()) // max(n_models, 1)
+        return MANY_USERS + 1
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of the result."""
+        return max((len(one["value"]) for one in self.known), default=1)
+
     @cached_property
-    def n_users(self) -> int | None:
-        """The number of counted users, of each model; None where the result does not have it."""
-        return max(
-            [_users_of_a_model(one) for one in self.numbers if "n_users" in one], default=None
-        )
+    def known(self) -> list[Numbers]:
+        """The numbers of the metrics that have some."""
+        return [one for one in self.numbers if one]
 
     @cached_property
     def of_hits(self) -> list[Numbers]:
         """The numbers of metrics that are above 0 only where a list has a relevant item."""
-        return [
-            rows
-            for one, rows in zip(self.metrics, self.numbers, strict=False)
-            if rows and needs_of(one).columns & OF_HITS
-        ]
+        each = zip(self.metrics, self.numbers, strict=False)
+        return [one for metric, one in each if one and needs_of(metric).columns & OF_HITS]
 
     @cached_property
     def are_hits_low(self) -> bool:
@@ -101,38 +111,31 @@ class OfCall:
 
         NOTE: a mean of values up to 1 is at most the share of users with a hit.
         """
-        rows = self.of_hits
-        if not rows:
-            known = [one for one in self.numbers if one]
-            return bool(known) and not any(map(_highest, known))
-        if all(one["value"].is_empty() for one in rows):
+        values = [one["value"] for one in self.of_hits]
+        if not any(map(len, values)):
+            return not values and bool(self.known) and _highest(self.known) == 0
+        if "model" not in self.of_hits[0]:
+            return self.highest < HARDLY
+        lowest: list[Any] = [0 if value.has_nulls() else value.min() for value in values]
+        if max(lowest) >= HARDLY:  # which most calls show
             return False
-        if "model" not in rows[0]:
-            return max(map(_highest, rows)) < HARDLY
-        values = [pl.DataFrame({"model": one["model"], "value": one["value"]}) for one in rows]
-        every = pl.concat(values).drop_nulls("model")
-        highest = every.group_by("model").agg(pl.col("value").max().fill_null(0.0))
-        return bool((highest["value"] < HARDLY).any())
+        frames = (
+            pl.DataFrame({name: one[name] for name in ("model", "value")}) for one in self.of_hits
+        )
+        every = pl.concat(frames)
+        of_models = every.drop_nulls("model").group_by("model").agg(value.max().fill_null(0))
+        return bool((of_models["value"] < HARDLY).any())
 
     @property
     def highest(self) -> float:
         """The highest of these values, 0 without one."""
-        return max(map(_highest, self.of_hits), default=0.0)
+        return _highest(self.of_hits)
 
 
-def _users_of_a_model(rows: Numbers) -> int:
-    """Return the number of counted users, of all models on average."""
-    n_users = rows["n_users"]
-    if "model" not in rows:
-        return int(n_users.sum())
-    models = rows["model"].filter(n_users.is_not_null()).drop_nulls()
-    return int(n_users.sum()) // max(models.n_unique(), 1)
-
-
-def _highest(rows: Numbers) -> float:
+def _highest(numbers: Sequence[Numbers]) -> float:
     """Return the largest value, 0 where there is none."""
-    highest: Any = rows["value"].max()
-    return float(highest or 0.0)
+    ends: list[Any] = [one["value"].max() or 0.0 for one in numbers]
+    return max(ends, default=0.0)
 
 
 def _n_users(frames: Iterable[pl.DataFrame]) -> int:
@@ -155,19 +158,19 @@ class Data:
     """Rows to look at of the frames of a call, which all checks of the call share; see `look`."""
 
     def doubts(self, lists: pl.DataFrame, n_groups: int) -> dict[str, bool]:
-        """Return what the ranks of eager lists of a call leave open."""
+        """Return what the ranks of some eager lists of a call leave open; more rows leave less."""
         if self.inputs.scored:
             has_place = lists["user"].null_count() < len(lists)
             return {"no place": not has_place, "all below k": self.k is not None}
-        lowest: Any = lists["rank"].min()
-        highest: Any = lists["rank"].max()
-        n_ranks = len(lists) - lists["rank"].null_count()
+        ranks = lists["rank"]
+        ends: list[Any] = [ranks.min(), ranks.max()]
+        lowest, highest = (-inf if end is None else end for end in ends)
         return {
-            "no place": lowest is None or not isfinite(lowest),
-            "late starts": lowest is not None and lowest >= BEHIND_FIRST,
+            "no place": not isfinite(lowest),
+            "late starts": lowest >= BEHIND_FIRST,
             # else they are so low that some must be there twice
-            "no repeats": highest is not None and highest * n_groups >= n_ranks,
-            "all below k": self.k is not None and (highest or 0) < self.k,
+            "no repeats": highest * n_groups >= len(ranks) - ranks.null_count(),
+            "all below k": self.k is not None and highest < self.k,
         }
 
     def look(self, name: str) -> pl.DataFrame | None:
@@ -175,43 +178,41 @@ class Data:
 
         Of large frames they are those of some users, which are read once for all checks of a call.
         """
-        call = self.of_call
-        if call is not None and not self.looks:
-            self.looks.update(self._of_some_users(call.given))
+        if self.of_call is not None and not self.looks:
+            self.looks.update(self._of_some_users(self.of_call.given))
         return self.looks.get(name)
 
     def _of_some_users(self, given: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
         """Return eager lists and truth, of large ones the rows of some users, unless these would be few."""
         plans = {"recommendations": self.inputs.lists, "truth": self.inputs.truth}
-        whole = {
-            name: given[name] for name, plan in plans.items() if name in given and plan is not None
-        }
+        rows = {name: plan for name, plan in plans.items() if plan is not None and name in given}
+        whole = {name: given[name] for name in rows}
         if max(map(len, whole.values()), default=0) <= WHOLE_LOOK:
             return whole
-        rows = {name: plan for name, plan in plans.items() if plan is not None and name in whole}
-        some = {name: stream(plan.filter(OF_SOME_USERS)) for name, plan in rows.items()}
+
+        def of_one_in(n: int) -> dict[str, pl.DataFrame]:
+            return {name: stream(plan.filter(user.hash() % n == 0)) for name, plan in rows.items()}
+
+        some = of_one_in(SHARE)
         n_users = _n_users(some.values())
         if n_users >= FEWEST_USERS:
             return some
         # lists of several models, or long ones, are many rows of few users
-        share = n_users * SHARE // ENOUGH_USERS
-        if share <= 1:
-            return whole
-        return {name: stream(plan.filter(user.hash() % share == 0)) for name, plan in rows.items()}
+        n = n_users * SHARE // ENOUGH_USERS
+        return of_one_in(n) if n > 1 else whole
 
     @property
     def of_some_users(self) -> Data | None:
         """The same of some users alone, where a call has many; None where it has few, or LazyFrames."""
-        call = self.of_call
+        call, judging = self.of_call, self.inputs.truth
         lists, truth = self.look("recommendations"), self.look("truth")
         if call is None or lists is None:
             return None
         # what is said of fewer rows, or of one in fewer users, is of all
-        n_rows_of_call = max(len(rows) for name, rows in call.given.items() if name in self.looks)
         looks = [rows.filter(OF_SOME_USERS) for rows in (lists, truth) if rows is not None]
-        if n_rows_of_call <= FEW_ROWS or _n_users(looks) < FEWEST_USERS:
+        is_few = max(len(call.given[name]) for name in PLANS & {*self.looks}) <= FEW_ROWS
+        if is_few or _n_users(looks) < FEWEST_USERS:
             return None
-        judging = self.inputs.truth
         if judging is not None:
             judging = judging.filter(OF_SOME_USERS) if truth is None else truth.lazy()
         return replace(self, inputs=replace(self.inputs, lists=lists.lazy(), truth=judging))
@@ -221,8 +222,7 @@ class Data:
         rows = self.look("recommendations")
         if rows is not None and "lengths" not in self.looks:
             keys = [key for key in self.keys if key in rows.columns]
-            ranked = rows.filter(self.ranked)
-            self.looks["lengths"] = ranked.group_by(keys).agg(*self.sizes)
+            self.looks["lengths"] = rows.filter(self.ranked).group_by(keys).agg(*self.sizes)
         return self.looks.get("lengths")
 
     def looks_well(self, name: str, holds: Callable[[pl.DataFrame], bool]) -> bool:
@@ -314,14 +314,9 @@ class Data:
         return is_rank(rank, self.inputs.schema["rank"])
 
     @property
-    def relevance_dtype(self) -> pl.DataType:
-        """The dtype of the relevance."""
-        return self.pairs[self.judging].collect_schema()["relevance"]
-
-    @property
     def relevant(self) -> pl.Expr:
         """Whether a row counts as relevant."""
-        return is_relevant(relevance, self.context.min_relevance, self.relevance_dtype)
+        return is_relevant_row(self.inputs)
 
     @property
     def relevant_rows(self) -> pl.LazyFrame:
@@ -350,10 +345,9 @@ class Data:
             return {}
         sides = (self.inputs.sides["train"], self.inputs.sides[name])
         numbers = () if self.inputs.folds is None else self.inputs.folds.numbers
-        folds = in_frames(train, self.relevant_rows, sides, numbers)
         of = self.context.split
         order = None if of is None else of.rule.parted_by
-        return {fold: replace(rows, order=order) for fold, rows in folds.items()}
+        return in_frames(train, self.relevant_rows, sides, order, numbers)
 
     # What several checks ask. Cached are plans that read a frame once: Polars 2 panics at some caches of one joined to itself.
 
@@ -397,21 +391,19 @@ def example(shown: Sequence[str] | str, schema: pl.Schema) -> pl.Expr:
         return pl.lit(readable(shown))
     if not shown:
         return pl.col("example").first()
-    # NOTE: Polars 1.35 streams no structs that hold categories, and sorts no nested values
+    # NOTE: text, since Polars 1.35 sorts no nested values
     texts = {name for name in shown if schema[name] in TEXT}
     made = {name for name in shown if schema[name].is_nested()} | texts
     columns = {
         name: as_text(pl.col(name), schema[name]) if name in made else pl.col(name)
         for name in shown
     }
-    lowest = columns[shown[0]].min()
-    among = columns[shown[0]].eq_missing(lowest)
+    first = columns[shown[0]]
+    among = first.eq_missing(first.min())
     order = [column.filter(among) for column in columns.values()]
-    row = pl.struct(columns[name].alias(name) for name in shown).filter(among)
-    row = row.sort_by(order, nulls_last=True).first()
     parts = []
-    for name in shown:
-        value = row.struct.field(name)
+    for name, column in zip(shown, order, strict=True):
+        value = column.sort_by(order, nulls_last=True).first()
         value = shown_in_plan(value if name in made else as_text(value, schema[name]))
         value = "'" + value + "'" if name in texts else value
         parts.append(pl.concat_str(pl.lit(f"{short(name)} "), value.fill_null("null")))

@@ -22,12 +22,6 @@ WHOLE = selectors.integer() - selectors.by_dtype(pl.UInt64, pl.Int128, pl.UInt12
 CATEGORIES = selectors.by_dtype(pl.Categorical, pl.Enum)
 
 
-def has_a_score(name: str) -> pl.Expr:
-    """Whether a number is a real score, not a mask; null counts as one."""
-    score = pl.col(name)
-    return (score > NO_SCORE) | score.is_null()  # a NaN is above all numbers
-
-
 def ids_of(values: Any, name: str, size: int | None = None) -> pl.Series:
     """Return the ids that an argument gives, each once and as many as `size`, or the numbers from 0, in their own dtypes."""
     if values is None:

@@ -11,7 +11,7 @@ from recframe.errors import ColumnError, dtype_shown
 from recframe.frames.options import Context
 from recframe.frames.roles import Side
 from recframe.frames.rows.joins import AS_EVER
-from recframe.readers.ids import has_a_score, in_own_dtypes
+from recframe.readers.ids import NO_SCORE, in_own_dtypes
 
 PLACE = "place in the list"
 HINT = (
@@ -33,11 +33,18 @@ def exploded(frame: Any, context: Context, number: str) -> Any:
     rows = kind.take({name: name for name in side.columns}, ids=[user]).lazy()
     if number == "score":
         named = {"user": user, "item": item, "rank": PLACE, **named}
-        _check_ranking(kind.source(item), item, kept)
+        items = kind.source(item)
+        if str(getattr(items, "dtype", "")) == "object" and set in map(type, items):
+            msg = (
+                f"column {item!r} holds sets, which have no order; give lists, the best item first"
+            )
+            raise ColumnError(msg)
+        if "rank" in kept:
+            msg = "the place in a list is the rank, so column 'rank' cannot stand; drop it first"
+            raise ColumnError(msg)
     schema = rows.collect_schema()
     rows = rows.with_columns(_lists(name, schema[name], is_id=name == item) for name in lists)
-    size = pl.col(item).list.len()
-    places = pl.int_ranges(1, size.cast(pl.Int64) + 1).alias(PLACE)
+    places = pl.int_ranges(1, pl.col(item).list.len() + 1).alias(PLACE)
     # numbers without items stay, so that they are no fewer in silence
     rows = rows.filter(pl.any_horizontal(pl.col(lists).list.len() > 0)).with_columns(places)
     rows = rows.explode(*lists, PLACE, **AS_EVER)
@@ -55,10 +62,12 @@ def in_long_form(
     kept: Sequence[str] = (),
 ) -> pl.LazyFrame:
     """Return rows of an item each under the names of the call, but those whose number is a mask."""
-    for name in (named[role] for role in ("score", "relevance") if role in named):
-        rows = rows.with_columns(pl.col(name).cast(pl.Float64)).filter(has_a_score(name))
-    rows = rows.with_columns(in_own_dtypes(*ids)).select(*named.values(), *kept)
-    return rows.rename({name: context.names[role] for role, name in named.items()})
+    for role in named.keys() & {"score", "relevance"}:
+        number = pl.col(named[role]).cast(pl.Float64)
+        # a NaN is above all numbers
+        rows = rows.with_columns(number).filter((number > NO_SCORE) | number.is_null())
+    columns = (pl.col(name).alias(context.names[role]) for role, name in named.items())
+    return rows.with_columns(in_own_dtypes(*ids)).select(*columns, *kept)
 
 
 def _named(side: Side, number: str) -> dict[str, str]:
@@ -72,17 +81,6 @@ def _named(side: Side, number: str) -> dict[str, str]:
         elif role == "item" or name in side.columns or name != role:
             named[role] = side.require(role, HINT)
     return named
-
-
-def _check_ranking(items: Any, name: str, kept: Sequence[str]) -> None:
-    """Reject sets, which have no order, and a second column of ranks."""
-    msg = ""
-    if str(getattr(items, "dtype", "")) == "object" and set in map(type, items):
-        msg = f"column {name!r} holds sets, which have no order; give lists, the best item first"
-    elif "rank" in kept:
-        msg = "the place in a list is the rank, so column 'rank' cannot stand; drop it first"
-    if msg:
-        raise ColumnError(msg)
 
 
 def _lists(name: str, dtype: pl.DataType, *, is_id: bool) -> pl.Expr:

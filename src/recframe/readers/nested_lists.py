@@ -152,16 +152,16 @@ def _long(nested: Any, numbers: Any, users: Any, items: Any, context: Context, n
     """Return nested lists in long form: user, item, the rank of a ranking, and the numbers that there are."""
     check_threads()
     nested = in_memory(nested)
-    if not is_frame(nested):
-        rows = _rows(nested, numbers, users, items, is_ranking=number == "score")
-        named = {"user": "user", "item": "item", "rank": PLACE, number: "number"}
-        named = {role: name for role, name in named.items() if name in rows.columns}
-        plan = in_long_form(rows.lazy(), named, ["user", "item"], context)
-        return run_by_size(plan, len(rows))
-    if any(value is not None for value in (numbers, users, items)):
+    if is_frame(nested):
+        if numbers is users is items is None:
+            return exploded(nested, context, number)
         msg = "a frame has its numbers, users and items as columns: give their names"
         raise RecframeError(msg)
-    return exploded(nested, context, number)
+    rows = _rows(nested, numbers, users, items, is_ranking=number == "score")
+    named = {"user": "user", "item": "item", "rank": PLACE, number: "number"}
+    named = {role: name for role, name in named.items() if name in rows.columns}
+    plan = in_long_form(rows.lazy(), named, ["user", "item"], context)
+    return run_by_size(plan, len(rows))
 
 
 def _rows(lists: Any, numbers: Any, users: Any, items: Any, *, is_ranking: bool) -> pl.DataFrame:
@@ -169,13 +169,15 @@ def _rows(lists: Any, numbers: Any, users: Any, items: Any, *, is_ranking: bool)
     is_mapping = isinstance(lists, Mapping) and users is None
     if is_mapping:
         users, lists = [*lists], [*lists.values()]
-        numbers = [numbers[user] for user in users] if isinstance(numbers, Mapping) else numbers
+        if isinstance(numbers, Mapping):
+            numbers = [numbers[user] for user in users]
     if hasattr(lists, "tocsr") or not hasattr(lists, "__iter__"):
         msg = "give a frame with list columns, a mapping of users to their items, or rows of items with users=; found "
         raise RecframeError(msg + kind_of(lists) + MATRIX)
     given = in_python(lists)
     ids = ids_of(users, "users", len(given))
     held = [_list(row, user, is_ranking=is_ranking) for user, row in zip(ids, given, strict=True)]
+    values = [*chain.from_iterable(held)]
     if numbers is not None:
         beside = [*map(in_python, in_python(numbers))]
         if [*map(len, beside)] != [*map(len, held)]:
@@ -183,7 +185,7 @@ def _rows(lists: Any, numbers: Any, users: Any, items: Any, *, is_ranking: bool)
             raise DataError(msg)
         numbers = [*chain.from_iterable(beside)]
     places = [place for place, row in enumerate(held) for _ in row]
-    rows = pl.DataFrame({LIST: places, "user": ids.gather(places), **_columns(held, numbers)})
+    rows = pl.DataFrame({LIST: places, "user": ids.gather(places), **_columns(values, numbers)})
     if items is not None:
         # those below 0 fill a list up
         rows = rows.cast({"item": pl.Int64}).filter(pl.col("item") >= 0)
@@ -220,26 +222,27 @@ def _list(row: Any, user: Any, *, is_ranking: bool) -> list[Any]:
     """Return a user's list: items, or pairs of an item and its number."""
     if isinstance(row, Mapping):
         return [*row.items()]
-    has_no_order = is_ranking and isinstance(row, AbstractSet)
-    if has_no_order or isinstance(row, str) or not hasattr(row, "__len__"):
+    # a set has no order
+    if isinstance(row, (str, AbstractSet) if is_ranking else str) or not hasattr(row, "__len__"):
         msg = f"the user {user!r} has {kind_of(row)}; give a list of items in their order, or a mapping of items to numbers"
         raise RecframeError(msg)
     return in_python(row)
 
 
-def _columns(held: Sequence[Sequence[Any]], numbers: Any) -> dict[str, pl.Series]:
+def _columns(values: Sequence[Any], numbers: Any) -> dict[str, Any]:
     """Return items, or places of items, and their numbers, which pairs have themselves."""
-    values = [*chain.from_iterable(held)]
+    columns = {}
     try:
         if numbers is None and values and isinstance(values[0], tuple):
-            values, numbers = map(list, zip(*values, strict=True))
-        columns = {} if numbers is None else {"number": pl.Series(numbers, dtype=pl.Float64)}
+            values, numbers = zip(*values, strict=True)
+        if numbers is not None:
+            columns["number"] = pl.Series(numbers, dtype=pl.Float64)
     except (TypeError, ValueError) as error:
         reason = str(error).partition("\n")[0]
         msg = f"an item is paired with a number, a score or a relevance: {reason}"
         raise RecframeError(msg) from None
-    column = column_of(values, "the lists")
-    whole = column.cast(pl.Int64, strict=False) if column.dtype.is_float() else column
-    if column.dtype == pl.Boolean or (whole != column).any():
-        raise RecframeError(f"the lists hold {column[0]}, which is not an item id{MATRIX}")
+    items = column_of(values, "the lists")
+    whole = items.cast(pl.Int64, strict=False) if items.dtype.is_float() else items
+    if items.dtype == pl.Boolean or (whole != items).any():
+        raise RecframeError(f"the lists hold {items[0]}, which is not an item id{MATRIX}")
     return {"item": whole, **columns}

@@ -95,8 +95,9 @@ def from_scores(  # noqa: PLR0913  what a matrix does not say of itself
     else:
         excluded = _excluded(exclude, Context(user=user, item=item), rows, columns)
         cells = _first_cells(matrix, columns.arg_sort(), k, excluded)
-    ids = [rows.gather(cells["row"]).alias(user), columns.gather(cells["column"]).alias(item)]
-    return pl.DataFrame([*ids, *cells.drop("row", "column")])
+    places, others, *numbers = cells
+    ids = [rows.gather(places).alias(user), columns.gather(others).alias(item)]
+    return pl.DataFrame([*ids, *numbers])
 
 
 def _matrix_of(given: Any, name: str) -> Any:
@@ -135,21 +136,27 @@ def _array_of(block: Any) -> Numbers:
     return array if array.dtype.name == "float32" else array.astype(np.float64, copy=False)
 
 
-def _cells_of(matrix: Any) -> pl.DataFrame:
-    """Return the cells that a sparse matrix stores, and all of a dense one but those of 0: row, column, number."""
-    if hasattr(matrix, "tocsr"):
-        cells = matrix.tocoo()
-        rows, columns, numbers = cells.row, cells.col, _array_of(cells.data)
-    else:
-        array = _array_of(matrix)
-        rows, columns = np.nonzero(array)
-        numbers = array[rows, columns]
-    return pl.DataFrame({"row": rows, "column": columns, "number": numbers}, schema=CELLS)
+def _stored(matrix: Any) -> pl.DataFrame:
+    """Return the cells that a sparse matrix stores: row, column, number."""
+    cells = matrix.tocoo()
+    return _as_cells(cells.row, cells.col, _array_of(cells.data))
+
+
+def _chosen(values: Numbers, wanted: Numbers, first: int = 0) -> pl.DataFrame:
+    """Return the wanted cells of an array whose rows have the numbers from `first` on."""
+    rows, columns = np.nonzero(wanted)
+    return _as_cells(rows + first, columns, values[rows, columns])
+
+
+def _as_cells(*columns: Numbers) -> pl.DataFrame:
+    return pl.DataFrame(dict(zip(CELLS, columns, strict=True)), schema=CELLS)
 
 
 def _judged(matrix: Any) -> pl.DataFrame:
     """Return the cells of a matrix but those of 0 and NaN, row by row."""
-    return _cells_of(matrix).filter(number.fill_nan(0) != 0).sort("row", "column")
+    is_sparse = hasattr(matrix, "tocsr")
+    cells = _stored(matrix) if is_sparse else _chosen(array := _array_of(matrix), array)
+    return cells.filter(number.fill_nan(0) != 0).sort("row", "column")
 
 
 def _first_cells(
@@ -161,7 +168,7 @@ def _first_cells(
     """
     excluded = excluded.with_columns(column=order.arg_sort().gather(excluded["column"]))
     if hasattr(matrix, "tocsr"):
-        cells = _cells_of(matrix[:, order.to_numpy()])
+        cells = _stored(matrix[:, order.to_numpy()])
         cells = cells.join(excluded, on=["row", "column"], how="anti")
     else:
         cells = _candidates(matrix, order.to_numpy(), k, excluded)
@@ -171,7 +178,7 @@ def _first_cells(
     cells = cells.with_columns(rank=pl.int_range(1, pl.len() + 1).over("row"))
     cells = cells.filter(pl.col("rank") <= (k or len(order)))
     column = order.gather(cells["column"]).alias("column")
-    return cells.select("row", column, "rank", number.cast(pl.Float64).alias("score"))
+    return cells.select("row", column, "rank", score="number")
 
 
 def _candidates(matrix: Any, order: Numbers, k: int | None, excluded: pl.DataFrame) -> pl.DataFrame:
@@ -182,9 +189,7 @@ def _candidates(matrix: Any, order: Numbers, k: int | None, excluded: pl.DataFra
         values = np.take(_array_of(matrix[start : start + step]), order, axis=1)
         without = excluded.filter(row.is_between(start, start + step - 1))
         values[without["row"].to_numpy() - start, without["column"].to_numpy()] = -np.inf
-        rows, columns = np.nonzero(_reaches(values, k))
-        cells = {"row": rows + start, "column": columns, "number": values[rows, columns]}
-        blocks.append(pl.DataFrame(cells))
+        blocks.append(_chosen(values, _reaches(values, k), start))
     return pl.concat(blocks)
 
 
@@ -218,13 +223,14 @@ def _excluded(pairs: Any, context: Context, users: pl.Series, items: pl.Series) 
             raise RecframeError(msg)
         return _judged(matrix)
     side = Side("the frame exclude=", pairs, context)
-    for role in ("user", "item"):
+    roles = ["user", "item"]
+    for role in roles:
         side.require(role, f"Name the column of the {role}: rf.from_scores(..., {role}='...')")
-    found = stream(side.take(["user", "item"]).lazy().drop_nulls().unique())
-    found = found.with_columns(in_own_dtypes("user", "item"))
+    found = stream(side.take(roles).lazy().drop_nulls().unique())
+    found = found.with_columns(in_own_dtypes(*roles))
     for role, place, ids in (("user", "row", users), ("item", "column", items)):
         known = pl.DataFrame({role: ids}).with_row_index(place)
-        if known.schema[role] != found.schema[role]:
+        if ids.dtype != found.schema[role]:
             # ids of other dtypes match where they read the same
             known, found = known.cast({role: pl.String}), found.cast({role: pl.String})
         found = found.join(known, on=role, how="left")

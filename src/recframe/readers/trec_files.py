@@ -99,12 +99,12 @@ def scan_lines(content: str | bytes, name: str, fields: Sequence[str]) -> pl.Laz
     line = pl.col("line")
     words = f"{SPACE}+".join(f"(?<{field}>{WORD})" for field in fields)
     parts = line.str.extract_groups(f"^{SPACE}*{words}{SPACE}*$").struct
-    values = {
-        field: parts.field(field).cast(DTYPES[field], strict=False)
-        for field in fields
-        if field in DTYPES
-    }
-    is_wrong = pl.any_horizontal(value.is_null() for value in values.values())
+    values = [
+        parts.field(field).cast(dtype, strict=False)
+        for field, dtype in DTYPES.items()
+        if field in fields
+    ]
+    is_wrong = pl.any_horizontal(value.is_null() for value in values)
     takes = f"{len(fields)} fields: {' '.join(fields)}; rank and relevance are whole numbers, the score a number"
     message = worded(
         "line ",
@@ -116,4 +116,4 @@ def scan_lines(content: str | bytes, name: str, fields: Sequence[str]) -> pl.Laz
     )
     # NOTE: a filter, which lets every row through or fails: a column would not be read where nobody asks for it.
     lines = lines.filter(line.str.contains(WORD)).filter(fails_if(is_wrong, message) == 0)
-    return lines.select(**values)
+    return lines.select(values)

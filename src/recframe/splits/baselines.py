@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from recframe.audit.split_rows import PAIR
 from recframe.errors import RecframeError
 from recframe.frames.rows.joins import AS_EVER, by_item, joined, with_places
 from recframe.splits.hashing import hashed
 from recframe.splits.labels import Fold
-from recframe.splits.log import FOLD, PAIR
+from recframe.splits.log import FOLD
 from recframe.splits.times import Length, before
 
 BOUNDS = ("oracle",)
@@ -37,20 +38,21 @@ def lists_of(folds: Sequence[Fold], names: Sequence[str], asked: Asked) -> pl.La
     lists = []
     for fold in folds:
         for name in names:
-            columns = {FOLD: pl.lit(fold.number, pl.Int64), "model": pl.lit(name)}
-            own = BASELINES[name](fold, asked)
-            lists.append(own.select(**columns, user="user", item="item", rank="place"))
+            own, n = BASELINES[name](fold, asked), pl.lit(fold.number, pl.Int64)
+            lists.append(
+                own.select(n.alias(FOLD), pl.lit(name).alias("model"), *PAIR, rank="place")
+            )
     return pl.concat(lists)
 
 
 def popular(fold: Fold, asked: Asked) -> pl.LazyFrame:
     """Return the items of most users in train, equal ones by item."""
-    return _popular_in(fold, fold.in_parts("train"), asked)
+    return _popular_in(fold, fold.by_rule.train, asked)
 
 
 def recent(fold: Fold, asked: Asked) -> pl.LazyFrame:
     """Return the items of most users among the rows of train within a length before its last one."""
-    length, train = asked.window or fold.rule.horizon, fold.in_parts("train")
+    length, train = asked.window or fold.rule.horizon, fold.by_rule.train
     if length is None:
         msg = (
             f"the split {fold.rule.words} has no horizon, so 'recent' needs a length: baselines('recent', window='7d'), or a "
@@ -64,27 +66,23 @@ def recent(fold: Fold, asked: Asked) -> pl.LazyFrame:
 
 def random(fold: Fold, asked: Asked) -> pl.LazyFrame:
     """Return train's items in the order of hash64(seed, item), which each user enters at place hash64(seed, user) mod n."""
-    items = hashed(
-        fold.histories["item_history"].select("item"), ["item"], "score", seed=asked.seed
-    )
+    items = hashed(fold.by_rule.item_history.select("item"), ["item"], "score", seed=asked.seed)
     users = hashed(fold.users, ["user"], "entry", seed=asked.seed)
     return _of_all(fold, items, users, asked)
 
 
 def repeat(fold: Fold, asked: Asked) -> pl.LazyFrame:
     """Return the user's own items, the last first, then those of most rows, then by item; seen ones are never dropped."""
-    last = {"last": time.max()} if "time" in fold.log.names else {}
-    return _own(fold, fold.known, asked, **last, n=pl.len())
+    return _own(fold, fold.by_rule.known, asked, pl.col("^time$").max(), pl.len())
 
 
 def oracle(fold: Fold, asked: Asked) -> pl.LazyFrame:
     """Return the truth itself, the highest relevance first, equal ones by item."""
-    truth, gain = fold.in_parts("truth"), pl.lit(1)
+    truth = fold.in_parts("truth")
     if asked.drops_seen:
-        truth = truth.join(fold.known, on=PAIR, how="anti")
-    if "relevance" in fold.log.names:
-        gain = pl.col("relevance").fill_nan(None).max()
-    return _own(fold, truth, asked, gain=gain)
+        truth = truth.join(fold.by_rule.known, on=PAIR, how="anti")
+    gain = pl.col("^relevance$").fill_nan(None).max()
+    return _own(fold, truth, asked, gain)
 
 
 Baseline = Callable[[Fold, Asked], pl.LazyFrame]
@@ -94,12 +92,13 @@ BASELINES: Mapping[str, Baseline] = {
 }
 
 
-def _own(fold: Fold, rows: pl.LazyFrame, asked: Asked, **scores: pl.Expr) -> pl.LazyFrame:
+def _own(fold: Fold, rows: pl.LazyFrame, asked: Asked, *scores: pl.Expr) -> pl.LazyFrame:
     """Return each user's own items of some rows by their scores, the highest first, equal ones by item."""
-    pairs = rows.join(fold.users, on="user", how="semi").group_by(PAIR).agg(**scores)
-    items = by_item(fold.log.schema)
-    falls = [False, *[True] * len(scores), *[False] * len(items)]
-    pairs = pairs.sort("user", *scores, *items, descending=falls, nulls_last=True)
+    pairs = rows.join(fold.users, on="user", how="semi").group_by(PAIR).agg(scores)
+    _, _, *of_scores = pairs.collect_schema()
+    order = ["user", *of_scores, *by_item(fold.log.schema)]
+    falls = [False, *[True] * len(of_scores), False]
+    pairs = pairs.sort(order, descending=falls, nulls_last=True)
     return with_places(pairs, ["user"]).filter(place <= asked.k)
 
 
@@ -116,10 +115,10 @@ def _of_all(fold: Fold, items: pl.LazyFrame, users: pl.LazyFrame, asked: Asked) 
     A user begins at the place `entry` mod n of the n items; behind the last one the order begins anew. Each has a place more
     for an item that they have seen among their first ones.
     """
-    held, by = fold.log.held, by_item(fold.log.schema)
-    items = items.sort(by).sort("score", descending=True, maintain_order=True)
+    held = fold.log.held
+    items = items.sort("score", *by_item(fold.log.schema), descending=[True, False])
     items = held(items.select("item").with_row_index("place"))
-    known = fold.known if asked.drops_seen else fold.known.limit(0)
+    known = fold.by_rule.known if asked.drops_seen else fold.by_rule.known.limit(0)
     seen = held(known.join(users, on="user", how="semi").select(*PAIR, is_seen=True).unique())
     n_seen = seen.group_by("user").agg(n_seen=pl.len().cast(pl.UInt64))
     users = joined(users, n_seen, ["user"], in_order=True)

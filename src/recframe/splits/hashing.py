@@ -48,10 +48,7 @@ def hashed(
     of its last 64 bytes. `at_hand` says that rows are in memory, so that fewer steps do where all text is short.
     """
     schema = rows.collect_schema()
-    key = (seed + INCREMENT) % KEYS
-    for divisor, factor in STEPS:
-        key = (key ^ key // divisor) * factor % KEYS
-    rows = rows.with_columns(_word(key).alias(name))
+    rows = mixed(rows.with_columns(_word(0).alias(name)), name, _word(seed % KEYS))
     for one in ids:
         if schema[one] not in TEXT:
             rows = mixed(rows, name, _word_of(one, schema[one]))
@@ -59,7 +56,7 @@ def hashed(
         text = pl.col(one).cast(pl.String)
         size = text.str.len_bytes().cast(pl.Int64)
         longest = ask([rows.select(size.max())])[0].item() or 0 if at_hand else 2 * ENDS
-        padded = text.str.pad_end(text.str.len_bytes() + BLOCK, "\0").cast(pl.Binary)
+        padded = text.str.pad_end(size + BLOCK, "\0").cast(pl.Binary)
         digits = padded if _HAS_SLICES else padded.bin.encode("hex")
         rows = mixed(rows.with_columns(digits.alias(_BYTES)), name, size.cast(pl.UInt64))
         for place in range(0, 2 * ENDS, BLOCK):

@@ -9,19 +9,16 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
-from recframe.audit.split_rows import KNOWN
+from recframe.audit.split_rows import HISTORIES, SplitRows, is_in
 from recframe.errors import ColumnError, fails_if
-from recframe.frames.kinds.kind import ask
-from recframe.frames.rows.joins import by_item, joined
-from recframe.splits.log import FOLD, PAIR, ROW, Log
-from recframe.splits.rules import IS_WHOLE, Part, Rule, is_in, label
+from recframe.frames.rows.joins import by_item
+from recframe.splits.log import FOLD, ROW, Log
+from recframe.splits.rules import Part, Rule, label
 
 Target = Literal["all", "first", "last"]
 Cold = Literal["keep", "drop", "drop_users", "drop_items"]
 Seen = Literal["keep", "drop"]
 CHOICES = {"target": get_args(Target), "cold": get_args(Cold), "seen": get_args(Seen)}
-HISTORIES = {"user_history": ["user"], "item_history": ["item"], "pair_history": PAIR}
-"""Counts of the rows that a model may read, each with the ids that it is of."""
 NO_TRAIN = "every row is in its truth or behind it, or lacks what the rule reads; write a later point, or less truth"
 NO_TRUTH = "write an earlier point, a larger share, or a smaller n, keep or fold_in"
 
@@ -64,68 +61,36 @@ class Fold:
     log: Log
     rule: Rule
     number: int
-    by_rule: pl.LazyFrame
+    by_rule: SplitRows
     """The columns of `Log.rows`, and `part` by the rule alone."""
     cases: Mapping[Part, pl.Expr]
     """The parts that filters give to rows of truth."""
-
-    @cached_property
-    def targets(self) -> pl.LazyFrame:
-        """The rows of truth by the rule alone."""
-        return self.log.held(self.by_rule.filter(is_in("truth")))
 
     @cached_property
     def judged(self) -> pl.LazyFrame:
         """The rows of truth by the rule, with the part that filters leave: the first reason that holds."""
         read = {name for case in self.cases.values() for name in case.meta.root_names()}
         names = [name for name in HISTORIES if name in read]
-        rows = self.with_histories(self.targets, names)
+        rows = self.by_rule.with_histories(self.by_rule.truth, names)
         return self.log.held(rows.with_columns(part=label(self.cases, "truth")).drop(names))
 
     @cached_property
     def rows(self) -> pl.LazyFrame:
         """The columns of `Log.rows`, and `part`, in the order of the log."""
+        rows = self.by_rule.rows
         if not self.cases:
-            return self.by_rule
-        return self.log.held(self.by_rule.update(self.judged.select(ROW, "part"), on=ROW))
+            return rows
+        return self.log.held(rows.update(self.judged.select(ROW, "part"), on=ROW))
 
     def in_parts(self, *parts: Part) -> pl.LazyFrame:
         """Return the rows of truth, or of train and fold_in, of which filters change none."""
         is_judged = self.cases and parts == ("truth",)
-        return (self.judged if is_judged else self.by_rule).filter(is_in(*parts))
-
-    @property
-    def known(self) -> pl.LazyFrame:
-        """The rows that a model may read: train, and what is given of test users."""
-        return self.in_parts(*KNOWN)
+        return (self.judged if is_judged else self.by_rule.rows).filter(is_in(*parts))
 
     @cached_property
     def users(self) -> pl.LazyFrame:
         """The users of truth, ascending."""
         return self.log.held(self.in_parts("truth").select("user").unique().sort("user"))
-
-    @cached_property
-    def histories(self) -> Mapping[str, pl.LazyFrame]:
-        """The rows that a model may read, counted by user, by item, and by those pairs that truth has."""
-        rows = {
-            "user_history": self.known,
-            "item_history": self.in_parts("train"),
-            # all pairs would take four times as long
-            "pair_history": self.known.join(self.targets, on=PAIR, how="semi"),
-        }
-        n_rows = pl.len().cast(pl.Int64)
-        return {
-            name: self.log.held(rows[name].group_by(ids).agg(n_rows.alias(name)))
-            for name, ids in HISTORIES.items()
-        }
-
-    def with_histories(
-        self, truth: pl.LazyFrame, names: Sequence[str] = tuple(HISTORIES)
-    ) -> pl.LazyFrame:
-        """Return rows of truth, in their order, with their histories."""
-        for name in names:
-            truth = joined(truth, self.histories[name], HISTORIES[name], in_order=True)
-        return truth.with_columns(pl.col(name).fill_null(0) for name in names)
 
 
 @dataclass(frozen=True)
@@ -178,31 +143,16 @@ def labelled(log: Log, rule: Rule, filters: Filters) -> Labels:
     """
     cases = filters.cases(log.schema)
     if log.is_lazy and not rule.order and not cases:
-        rows, again = _by_rule(log, rule, log.rows), _by_rule(log, rule, log.roles)
+        rows, again = rule.parted(log, log.rows), rule.parted(log, log.roles)
     else:
-        rows = again = log.held(_by_rule(log, rule, log.rows.with_row_index(ROW)))
+        rows = again = log.held(rule.parted(log, log.rows.with_row_index(ROW)))
     parts = [f"part {number}" for number, _ in enumerate(rule.parts)]
-    folds = [
-        Fold(log, rule, number, rows.select(pl.exclude(parts), part=part), cases)
-        for number, part in enumerate(parts)
-    ]
+    folds = []
+    for number, part in enumerate(parts):
+        own = rows.select(pl.exclude(parts), part=part)
+        by_rule = SplitRows(own, rule.parted_by, log.held)
+        folds.append(Fold(log, rule, number, by_rule, cases))
     return Labels(log, rule, filters, folds, log.held(_check(rule, again.select(parts))))
-
-
-def _by_rule(log: Log, rule: Rule, rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Return rows with their parts by the rule alone: a column for each fold."""
-    names = rows.collect_schema().names()
-    rows = rule.added(log, rows)
-    if rule.borders is not None and log.is_lazy:
-        rows = rows.join(rule.borders, how="cross", maintain_order="left")
-    elif rule.borders is not None:
-        rows = rows.with_columns(pl.lit(point).first() for point in ask([rule.borders])[0])
-    null = label({}, "null")
-    parts = {
-        f"part {number}": pl.when(IS_WHOLE).then(part).otherwise(null)
-        for number, part in enumerate(rule.parts)
-    }
-    return rows.select(*names, **parts)
 
 
 def _check(rule: Rule, parts: pl.LazyFrame) -> pl.LazyFrame:
@@ -210,6 +160,5 @@ def _check(rule: Rule, parts: pl.LazyFrame) -> pl.LazyFrame:
     no_train = f"in the split {rule.words} a fold has no row in train: {NO_TRAIN}"
     no_truth = f"the split {rule.words} has no row of truth; {NO_TRUTH}"
     train, truth = ((pl.all() == part).any() for part in ("train", "truth"))
-    facts = parts.select(train=pl.all_horizontal(train), truth=pl.any_horizontal(truth))
-    has_none = fails_if(~pl.col("train"), no_train) + fails_if(~pl.col("truth"), no_truth)
-    return facts.select(check=has_none)
+    has_train, has_truth = pl.all_horizontal(train), pl.any_horizontal(truth)
+    return parts.select(check=fails_if(~has_train, no_train) + fails_if(~has_truth, no_truth))

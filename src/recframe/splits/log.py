@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from recframe.audit.split_rows import PAIR
 from recframe.errors import ColumnError, RecframeError
 from recframe.frames.hints import NAMED, bind
 from recframe.frames.kinds.kind import Kind, ask, check_threads, stream
@@ -16,10 +17,9 @@ from recframe.frames.roles import Side, check_dtypes, check_time, has_relevance,
 from recframe.frames.rows.joins import IS_POLARS_1, joined
 
 FOLD, PART = "fold", "part"
-PAIR = ["user", "item"]
 ROW = "row of the log"
 """Column with the number of a row, where labels are in memory."""
-IS_LEFT = "row is left"
+N_LEFT = "rows of the pair"
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ def log_of(frame: Any, context: Context, *, min_relevance: float | None = None) 
         raise RecframeError(msg)
     roles = [*PAIR] + ["time"] * (context.time is not None)
     roles += ["relevance"] * (min_relevance is not None or has_relevance(side))
-    hints = {"relevance": f"Name the column that min_relevance= is of: {bind(relevance=NAMED)}"}
-    names = {role: side.require(role, hints.get(role, "")) for role in roles}
+    grades = f"Name the column that min_relevance= is of: {bind(relevance=NAMED)}"
+    names = {role: side.require(role, grades * (role == "relevance")) for role in roles}
     numbers = ("relevance",)  # whose NaN is no missing value
     rows = side.kind.held_rows(names, numbers)
     schema = rows.collect_schema()
@@ -93,11 +93,10 @@ def core_of(log: Log, least: Mapping[str, int]) -> pl.LazyFrame:
 
     Users, then items, of fewer are left out in turn, on counts of pairs, which are collected once.
     """
-    pairs, size = stream(log.roles.select(PAIR).drop_nulls().group_by(PAIR).agg(n=pl.len())), -1
+    pairs, size = stream(log.roles.select(PAIR).drop_nulls().group_by(PAIR).len(N_LEFT)), -1
     while len(pairs) != size:
         size = len(pairs)
         for role in PAIR:
-            pairs = pairs.filter(pl.col("n").sum().over(role) >= least[role])
+            pairs = pairs.filter(pl.col(N_LEFT).sum().over(role) >= least[role])
     # a pair is left where its user and its item are
-    left = pairs.lazy().select(*PAIR, pl.lit(value=True).alias(IS_LEFT))
-    return joined(log.rows, left, PAIR, in_order=True).filter(IS_LEFT)
+    return joined(log.rows, pairs.lazy(), PAIR, in_order=True).drop_nulls(N_LEFT)

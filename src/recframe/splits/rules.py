@@ -8,9 +8,10 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
-from recframe.audit.split_rows import Order
+from recframe.audit.split_rows import PAIR, Order
+from recframe.frames.kinds.kind import ask
 from recframe.splits.hashing import KEYS, TEXT, hashed, is_whole
-from recframe.splits.log import PAIR, Log
+from recframe.splits.log import Log
 from recframe.splits.times import Length, before
 
 Part = Literal[
@@ -58,8 +59,9 @@ class Rule:
     horizon: Length | None = None
     words: str = ""
 
-    def added(self, log: Log, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows with `IS_WHOLE`, and the keys and places that `parts` read."""
+    def parted(self, log: Log, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows with their parts: a column for each fold."""
+        names = rows.collect_schema().names()
         reads = {*PAIR, *self.order}.union(*(part.meta.root_names() for part in self.parts))
         has_all = pl.all_horizontal(
             pl.col(role).is_not_null() for role in log.names if role in reads
@@ -68,12 +70,16 @@ class Rule:
         for name, ids in IDS.items():
             if name in reads:
                 rows = hashed(rows, ids, name, seed=self.seed, at_hand=not log.is_lazy)
-        return placed(rows, self.order) if self.order else rows
-
-
-def is_in(*parts: Part) -> pl.Expr:
-    """Whether a row is in one of some parts."""
-    return pl.any_horizontal([pl.col("part") == pl.lit(part, OF_LOG) for part in parts])
+        rows = placed(rows, self.order) if self.order else rows
+        if self.borders is not None and log.is_lazy:
+            rows = rows.join(self.borders, how="cross", maintain_order="left")
+        elif self.borders is not None:
+            rows = rows.with_columns(pl.lit(point).first() for point in ask([self.borders])[0])
+        parts = {
+            f"part {fold}": pl.when(IS_WHOLE).then(part).otherwise(pl.lit("null", OF_LOG))
+            for fold, part in enumerate(self.parts)
+        }
+        return rows.select(*names, **parts)
 
 
 def label(cases: Mapping[Any, pl.Expr], otherwise: Any, dtype: pl.Enum = OF_LOG) -> pl.Expr:
@@ -92,10 +98,9 @@ def by_point(at: pl.Expr, until: pl.Expr | None = None) -> Rule:
 
 def by_share(log: Log, share: float) -> Rule:
     """Return train before the time of row floor((1 - share) n) + 1 in the order of time."""
-    times = log.roles.select("time").drop_nulls().sort("time")
     # rounded, since 10 times 1 - 0.7 is 3.0000000000000004
-    row = ((1 - share) * pl.len()).round(DIGITS).floor().cast(pl.Int64)
-    borders = times.select(start=time.gather(row).first())
+    row = ((1 - share) * time.count()).round(DIGITS).floor().cast(pl.Int64)
+    borders = log.roles.select(start=time.drop_nulls().sort().slice(row, 1).first())
     return Rule("line", [label({"truth": time >= pl.col("start")}, "train")], borders=borders)
 
 
@@ -181,9 +186,8 @@ def by_user(
     seed: int,
 ) -> Rule:
     """Return test users by their keys, or new ones from a point on: the first units are fold_in, the rest truth."""
-    number: Any = fold_in
-    if fold_in < 1:
-        number = pl.max_horizontal((units * fold_in).round(DIGITS).floor().cast(pl.Int64), 1)
+    share_of_them = (units * fold_in).round(DIGITS).floor().clip(lower_bound=1)
+    number: Any = share_of_them if fold_in < 1 else fold_in
     if at is None:
         fold = _fold_of(_KEY_OF_USER, share, folds)
         of_others = [{"train": fold != own} for own in range(folds)]
