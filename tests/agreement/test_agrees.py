@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 import random_cases
 import recframe as rf
-from choices import CHOICES
 from covering import Row, pairwise
 from forms import (
     BEYOND,
+    BUILTIN,
+    CHOICES,
     EVERYTHING,
     FEATURELESS,
     OF_PROPENSITIES,
@@ -26,10 +27,9 @@ from forms import (
     stops_at_k,
 )
 from plain_accuracy import METRICS
-from plain_calls import COUNTED
-from plain_policies import Asked, Case, Policy, evaluate, grouped, is_one_list, judged_pairs
+from plain_calls import COUNTED, evaluate
+from plain_policies import Asked, Case, Policy, grouped, is_one_list, judged_pairs
 from random_cases import CASES, NOBODY, SEGMENTS, seeded, with_segments_of_rows
-from recframe.metrics.language.registry import registered
 from strategies import examples
 from tied_lists import is_certain_of_ties
 from ways_to_run import EAGER, LARGE, OTHERS, WAYS, Way
@@ -188,11 +188,10 @@ def test_each_form_is_asked_twice():
 
 
 def test_each_metric_and_each_choice_of_its_parameters_is_tried():
-    builtin = {name: one for name, one in registered().items() if one.definition.builtin}
     tried = {name: [own for one, own in VARIANTS if one == name] for name in METRICS}
     tried |= {name: [*own] for name, own in CHOICES.items()}
-    assert tried.keys() == builtin.keys()
-    for name, metric in builtin.items():
+    assert tried.keys() == BUILTIN.keys()
+    for name, metric in BUILTIN.items():
         for parameter, about in metric.definition.parameters.items():
             if parameter in OF_OTHER_FRAMES:
                 continue

@@ -21,7 +21,7 @@ import recframe as rf
 from plain_beyond import OF_USERS, overall, values
 from plain_profiles import DEFINED
 from plain_propensity import WEIGHTED
-from plain_scene import Scene, mean
+from plain_scene import Scene, Several, mean
 from recframe.frames.options import DEFAULTS
 from recframe.metrics.language.registry import registered
 from recframe.profiles.library_profiles import PROFILES
@@ -287,13 +287,13 @@ def plain(peer: str, line: Line) -> tuple[list[float | None], list[Mapping[str, 
     users_of = {"recs": scene.lists.keys(), "both": scene.lists.keys() & scene.truth.keys()}
     universe = users_of.get(universe_of(peer, line["metric"]).get("universe", ""), scene.truth)
     counted = sorted(universe if name in OF_USERS | WEIGHTED else scene.lists)
+    lists = [Several(scene, counted, k) for k in line["k"]]
     if name in WEIGHTED:
-        own = WEIGHTED[name]
-        each = [{user: own(scene, user, k, **settings) for user in counted} for k in line["k"]]
+        each = [{one.user: WEIGHTED[name](one, **settings) for one in some} for some in lists]
         return [mean(one.values()) for one in each], each
-    means = [overall(name, scene, k, counted, **settings) for k in line["k"]]
-    some = line["k"] if "moments" in line else []
-    return means, [dict(values(name, scene, counted, k, **settings)) for k in some]
+    some = lists if "moments" in line else []
+    each = [dict(values(name, one, **settings)) for one in some]
+    return [overall(name, one, **settings) for one in lists], each
 
 
 @pytest.mark.slow

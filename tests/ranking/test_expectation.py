@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from asking import ask_one, rows
 from frame_kinds import Kind
+from plain_calls import evaluate
 from plain_policies import (
     Asked,
     Case,
@@ -24,21 +25,12 @@ from plain_policies import (
     Row,
     Rows,
     each_item_once,
-    evaluate,
     grouped,
     identified,
-    without_nan,
+    prepared,
 )
-from random_cases import (
-    CASES,
-    TOLERANCE,
-    exploring,
-    seeded,
-    takes,
-)
-from random_cases import (
-    given as frames_of,
-)
+from random_cases import CASES, exploring, same, seeded, takes
+from random_cases import given as frames_of
 from recframe.ranking.expectation import over_places, ties_with_hits
 from strategies import examples
 from tied_lists import LINEAR, exactly, scored
@@ -96,9 +88,8 @@ def by_brute_force(
     asked: list[Asked], case: Case
 ) -> dict[tuple[Any, ...], dict[str, float | None]]:
     """Each segment's mean over the orders in which a value is not null."""
-    keys = ["model"] * (case.policy.model and "model" not in case.by) + [*case.by]
     values: dict[tuple[Any, ...], dict[str, list[float]]] = {}
-    case = without_nan(case)
+    case = prepared(case)
     rows = identified(case.recs)
     lists: Iterable[Sequence[Row]] = orders(
         rows, ("model", "user") if case.policy.model else ("user",)
@@ -106,7 +97,7 @@ def by_brute_force(
     for recs in lists:
         for row in evaluate(asked, replace(case, recs=[*recs])):
             segment = values.setdefault(
-                tuple(row[name] for name in keys), {str(one): [] for one in asked}
+                tuple(row[name] for name in case.keys), {str(one): [] for one in asked}
             )
             for one in asked:
                 if row[str(one)] is not None:
@@ -124,26 +115,19 @@ def check_expectation(case: Case, asked: list[Asked], *ways: Way) -> None:
     """Compare each segment of the one user's lists, or of the lists of users, with brute force."""
     case = replace(case, policy=replace(case.policy, ties="expected"))
     expected = by_brute_force(asked, case)
-    keys = ["model"] * (case.policy.model and "model" not in case.by) + [*case.by]
     for way in ways or (EAGER,):
         result = way.answer(
             lambda make: frames_of(case, make), [*map(str, asked)], list(case.by) or None
         )
-        found = {tuple(row[name] for name in keys): row for row in result.to_dicts()}
+        found = {tuple(row[name] for name in case.keys): row for row in result.to_dicts()}
         assert found.keys() == expected.keys()
         for key, row in found.items():
             wrong = {
                 name: (row[name], value)
                 for name, value in expected[key].items()
-                if not is_close(row[name], value)
+                if not same(row[name], value)
             }
             assert not wrong, way
-
-
-def is_close(ours: float | None, theirs: float | None) -> bool:
-    if ours is None or theirs is None:
-        return ours is theirs
-    return math.isclose(ours, theirs, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
 
 
 SCORES_OF_TIES = [[1.0], [0.0, 1.0], [0.5, 1.0, 2.0], [None, 1.0, math.nan, -math.inf]]
