@@ -48,9 +48,9 @@ def test_an_item_with_many_rows_counts_once_in_a_list_and_makes_it_no_several_li
 
 
 def test_a_few_lists_beside_a_large_truth_are_asked_too():
-    truth = judged(NUMBER, NUMBER).filter(pl.col("relevance") > 0).drop("rank")
-    recs = judged(NUMBER, NUMBER).select("user", "item", "rank")[:50]
-    rec = pl.concat([recs, recs]).rec(truth=pl.concat([truth, truth, truth]), universe="all")
+    both = judged(NUMBER, NUMBER)
+    recs, truth = both.drop("relevance")[:50], both.filter(pl.col("relevance") > 0).drop("rank")
+    rec = pl.concat([recs, recs]).rec(truth=pl.concat([truth] * 3), universe="all")
 
     assert rec._kind.asks is not None
     lazy = recs.lazy().rec(truth=truth.lazy(), universe="all")
@@ -101,33 +101,12 @@ def test_every_user_counts_where_the_lowest_is_negative(dtype):
     assert frame.rec.evaluate("recall@1").rows() == [(40_000, 1.0)]
 
 
-@pytest.mark.parametrize(
-    ("ties", "found"), [("item", 0), ("optimistic", 1), ("pessimistic", 0), ("expected", 1 / 3)]
-)
-def test_minus_0_is_0(ties, found):
-    # items 0, 1 and 3 of each user have one score, and 1 is relevant
-    score, item = pl.Series([0.0, -0.0, -1.0, -0.0]), pl.int_range(SIZE) % 4
-    frame = pl.select(
-        user=pl.int_range(SIZE) // 4,
-        item=item,
-        score=pl.lit(score).gather(item),
-        relevance=item == 1,
-    )
-
-    for given in (frame, frame.reverse(), frame.lazy().collect(), frame.to_pandas()):
-        assert given.rec(ties=ties).recall(k=1) == pytest.approx(found, rel=1e-12)
-
-
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Int128, pl.Decimal(38, 2)], ids=str)
 def test_scores_that_float64_cannot_tell_apart_are_not_tied(dtype):
     # as times in nanoseconds: the last item, by one the highest, is relevant
     item = pl.int_range(SIZE) % 12
-    frame = pl.select(
-        user=pl.int_range(SIZE) // 12,
-        item=item,
-        score=(2**60 + item).cast(dtype),
-        relevance=item == 11,
-    )
+    columns = {"item": item, "score": (2**60 + item).cast(dtype), "relevance": item == 11}
+    frame = pl.select(user=pl.int_range(SIZE) // 12, **columns)
 
     for given in (frame, frame.sample(fraction=1, shuffle=True, seed=0), frame[:12]):
         assert given.rec.mrr() == given.rec.mrr(k=3) == 1
@@ -136,10 +115,8 @@ def test_scores_that_float64_cannot_tell_apart_are_not_tied(dtype):
 
 @pytest.mark.filterwarnings("ignore:no_common_")
 def test_ids_that_one_number_cannot_hold_are_not_taken_for_others():
-    truth = (
-        judged(NUMBER, NUMBER).filter(pl.col("relevance") > 0).select("user", "item", "relevance")
-    )
-    recs = judged(NUMBER, NUMBER).select("user", "item", "rank")
+    both = judged(NUMBER, NUMBER)
+    recs, truth = both.drop("relevance"), both.filter(pl.col("relevance") > 0).drop("rank")
     item, user = pl.col("item") + 2**32, pl.col("user") - 1  # user · 2^32 + item stays the same
     others = [
         recs.with_columns(user, item),
@@ -150,9 +127,8 @@ def test_ids_that_one_number_cannot_hold_are_not_taken_for_others():
     for other in others:
         assert other.rec(truth=truth).hit_rate(k=12) == 0
         mixed = pl.concat([other.with_columns(pl.col("rank") + 12), recs])
-        assert mixed.rec(truth=truth).ndcg() == pytest.approx(
-            recs.rec(truth=truth).ndcg(), rel=1e-12
-        )
+        expected = pytest.approx(recs.rec(truth=truth).ndcg(), rel=1e-12)
+        assert mixed.rec(truth=truth).ndcg() == expected
 
 
 def test_an_item_that_repeats_behind_the_cut_off_is_where_its_relevant_row_is():

@@ -12,6 +12,7 @@ import pytest
 import recframe as rf
 from asking import ask, ask_one, liked, ranking, recommended, rows
 from frame_kinds import KINDS, sharp_and_thorough
+from tied_lists import exactly
 
 log2, nan, inf = math.log2, math.nan, math.inf
 UNIT = rf.list_metrics().filter(range="[0, 1]", family="accuracy")["name"]
@@ -25,10 +26,6 @@ ACCURACY = [name for name in EVERY_UNIT if name not in {"auc", "gauc", "judged",
 
 # pandas 2's convert_dtypes, which makes the nullable kind of frame, warns of infinities.
 infinite = pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
-
-
-def exactly(value):
-    return pytest.approx(value, rel=1e-12, abs=1e-12)
 
 
 def scored(scores, items="abcdefgh"):
@@ -66,6 +63,7 @@ def last_of(dtype, last):
     return with_rank(1, last, last, dtype=dtype), found, {}
 
 
+TIED = ranking([1, 3], [1, 1])
 UNLISTED = {"mrr": 0.5, "recall": 0.5, "list_length": 1, "judged": 1}
 CASES = {
     "without relevant items a user counts 0": (ZERO, {"n_users": 2, "ndcg@2": 0.5, "precision@2": 0.25}, {}),
@@ -162,6 +160,33 @@ CASES = {
     "a relevance of 1000 is not too steep": (
         ranking([1000, 1000]), {"dcg(gain=exp)@1": 2.0**1000, "ndcg(gain=exp)": 1}, {}
     ),
+    # ten items of rank 1, the last one relevant; a profile's ties wait for scores
+    **{
+        f"items of one rank all count at it, {options}": (
+            ranking([0] * 9 + [1], [1] * 10), {"mrr": 1, "precision@1": 1, "list_length@1": 10}, options
+        )
+        for options in ({}, {"ties": "item"})
+    },
+    # one library gives map 1.34 here
+    "relevant items of one rank take one place each": (
+        ranking([1, 1, 1], [1, 1, 1]),
+        {"map@1": 1 / 3, "map@2": 2 / 3, "map@3": 1}
+        | {f"{name}@{k}": 1 for name in ("ndcg", "precision", "mrr") for k in (1, 2, 3)}
+        | {f"n_hits@{k}": k for k in (1, 2, 3)}, {},
+    ),
+    "a tie across the cut-off lets in what has a place": (ranking([0, 1, 1], [1, 2, 2]), {"n_hits@2": 1, "recall@2": 0.5}, {}),
+    # a (relevance 1) and b (relevance 3) share rank 1: a is first, b second
+    "items of one rank stand by their ids": (TIED, {"dcg@1": 1, "dcg@2": 1 + 3 / log2(3)}, {}),
+    "in any order of the rows": (TIED.reverse(), {"dcg@1": 1, "dcg@2": 1 + 3 / log2(3)}, {}),
+    # in auc half a right order
+    "an irrelevant item leaves the rank": (ranking([0, 1], [1, 1]), {"mrr": 1, "precision@1": 1, "auc": 0.5}, {}),
+    # 1.5 moves to 2 and 2.25 to 3
+    "ranks closer than 1 are pushed apart": (
+        ranking([1, 1, 1]).with_columns(rank=pl.Series([1.0, 1.5, 2.25])),
+        {"n_hits@2": 2, "n_hits@3": 3, "dcg": 1 + 1 / log2(3) + 1 / 2}, {},
+    ),
+    # 1, 2, 3 by the tie, and 9 stays 9
+    "a gap behind a tie ends the push": (ranking([1, 1, 1, 1], [1, 1, 1, 9]), {"map": (1 + 1 + 1 + 4 / 9) / 4}, {}),
 }  # fmt: skip
 
 
@@ -174,28 +199,13 @@ def test_each_trap_has_the_numbers_worked_by_hand(kind):
         assert found == exactly({"n_users": 1} | expected), name
 
 
-def test_an_empty_truth_counts_nobody(kind):
-    found = ask_one(kind, recommended(u="ab"), "recall@5", truth=liked())
-
-    assert found == {"n_users": 0, "recall@5": None}
-
-
-def test_users_without_relevant_items_are_null_or_skipped_by_user_too(kind):
-    found = ask(kind, ZERO, "ndcg@2", no_relevant="null", by="user")
-
-    assert found.rows() == [("none", None), ("some", 1.0)]
-    assert ask(kind, ZERO, "ndcg@2", no_relevant="skip", by="user").rows() == [("some", 1.0)]
-
-
 def test_an_empty_frame_has_no_users_and_null_means(kind):
     found = ask_one(kind, ranking([]), *EVERY_UNIT, "dcg", "n_hits", k=10)
 
     assert found.pop("n_users") == 0
     assert len(found) == len(EVERY_UNIT) + 2
     assert set(found.values()) == {None}
-
-
-def test_an_empty_frame_by_segment_has_no_rows(kind):
+    # and no rows by segment
     assert ask(kind, ranking([]), "ndcg@10", by="user").shape == (0, 2)
     assert ask(kind, ranking([]), "ndcg@10", by="item").columns == ["item", "n_users", "ndcg@10"]
 
@@ -212,90 +222,19 @@ def test_empty_recommendations_give_every_user_of_the_truth_zero(kind):
     assert set(found.values()) == {0.0}
 
 
-def test_one_relevant_row_scores_the_best_of_everything(kind):
-    found = ask_one(kind, ranking([1]), *ACCURACY, k=1)
+def test_one_row_scores_the_best_or_nothing(kind):
+    best = ask_one(kind, ranking([1]), *ACCURACY, k=1)
 
-    assert found.pop("rbp@1") == exactly(0.2)  # 1 - p
-    assert found.pop("err@1") == exactly(1 / 16)  # (2^1 - 1) / 2^4
-    assert set(found.values()) == {1}
-
-
-def test_one_irrelevant_row_scores_zero(kind):
-    found = ask_one(kind, ranking([0]), *ACCURACY, *READERS, k=1)
-
-    assert found.pop("n_users") == 1
-    assert set(found.values()) == {0.0}
-
-
-@pytest.mark.parametrize("no_relevant", ["skip", "null"])
-def test_a_truth_that_is_all_zero_for_everybody_has_null_means(kind, no_relevant):
-    found = ask_one(kind, ranking([0, 0]), *ACCURACY, k=2, no_relevant=no_relevant)
-
-    assert found.pop("n_users") == (0 if no_relevant == "skip" else 1)
-    assert set(found.values()) == {None}
-
-
-# One user of both frames with a hit, two of the truth alone, one with a list alone, one of `users` alone.
-@pytest.mark.filterwarnings("ignore:users_without_lists")
-@pytest.mark.parametrize(
-    ("universe", "n_users", "hit_rate"),
-    [
-        (None, 3, 1 / 3),
-        ("truth", 3, 1 / 3),
-        ("recs", 2, 1 / 2),
-        ("both", 1, 1.0),
-        ("all", 5, 1 / 5),
-    ],
-)
-def test_the_universe_says_which_users_count(kind, universe, n_users, hit_rate):
-    users = pl.DataFrame({"user": ["both", "nobody"]})
-    options = {
-        "truth": liked(both="a", truth="a", truth2="b"),
-        "users": users,
-        "universe": universe,
-    }
-    recs = recommended(both="a", lists="a")
-
-    assert ask_one(kind, recs, "hit_rate@1", **options) == {
-        "n_users": n_users,
-        "hit_rate@1": exactly(hit_rate),
-    }
-
-
-@pytest.mark.parametrize(
-    ("universe", "n_users", "hit_rate"),
-    [
-        (None, 4, 1 / 4),
-        ("truth", 3, 1 / 3),
-        ("recs", 2, 1 / 2),
-        ("both", 1, 1.0),
-        ("all", 5, 1 / 5),
-    ],
-)
-def test_the_universe_of_a_judged_frame_is_everybody_in_it(kind, universe, n_users, hit_rate):
-    frame = rows(
-        ("both", "a", 1, 1),
-        ("truth", "a", None, 1),
-        ("truth2", "b", None, 1),
-        ("lists", "a", 1, None),
-    )
-    users = pl.DataFrame({"user": ["both", "nobody"]})
-
-    found = ask_one(kind, frame, "hit_rate@1", users=users, universe=universe)
-
-    assert found == {"n_users": n_users, "hit_rate@1": exactly(hit_rate)}
-
-
-@pytest.mark.parametrize(
-    ("universe", "users"),
-    [(None, ["both", "truth"]), ("recs", ["both", "lists"]), ("both", ["both"]), ("all", None)],
-)
-def test_judge_leaves_out_the_users_that_do_not_count(kind, universe, users):
-    rec = kind(recommended(both="a", lists="a")).rec(
-        truth=kind(liked(both="a", truth="a")), universe=universe
-    )
-
-    assert sorted(kind.read(rec.judge())["user"]) == (users or ["both", "lists", "truth"])
+    assert best.pop("rbp@1") == exactly(0.2)  # 1 - p
+    assert best.pop("err@1") == exactly(1 / 16)  # (2^1 - 1) / 2^4
+    assert set(best.values()) == {1}
+    none = ask_one(kind, ranking([0]), *ACCURACY, *READERS, k=1)
+    assert none.pop("n_users") == 1
+    assert set(none.values()) == {0.0}
+    for no_relevant, n_users in (("skip", 0), ("null", 1)):
+        found = ask_one(kind, ranking([0, 0]), *ACCURACY, k=2, no_relevant=no_relevant)
+        assert found.pop("n_users") == n_users
+        assert set(found.values()) == {None}
 
 
 def test_k_of_1_is_the_first_place_alone(kind):
@@ -327,57 +266,23 @@ def test_k_beyond_every_list_is_the_whole_list(kind):
 
 @pytest.mark.parametrize("k", [10**9, 10**12, 2**53])
 def test_k_takes_no_memory_in_proportion_to_itself(k):
-    found = (
-        ranking([0, 1])
-        .rec.evaluate("n_hits", "mrr", "precision", "ndcg", "list_length", k=k)
-        .row(0)
-    )
+    metrics = ("n_hits", "mrr", "precision", "ndcg", "list_length")
+    found = ranking([0, 1]).rec.evaluate(*metrics, k=k)
 
-    assert found == exactly((1, 1, 0.5, 1 / k, 1 / log2(3), 2))
+    assert found.row(0) == exactly((1, 1, 0.5, 1 / k, 1 / log2(3), 2))
     assert 0 < ranking([0, 1]).rec.ndcg(k=k, ideal="k") < 1e-4
-
-
-@pytest.mark.parametrize("k", [2**53 + 1, 2**63, 10**30, 10**400])
-def test_k_beyond_which_ranks_are_no_longer_told_apart_is_an_error(k):
-    rec = ranking([0, 1]).rec
-    calls = [
-        lambda: rec.precision(k=k),
-        lambda: rec.evaluate("n_hits", k=[5, k]),
-        lambda: rf.ndcg @ k,
-        lambda: rf.recall.expr(k=k),
-    ]
-    for call in calls:
-        with pytest.raises(rf.RecframeError, match=r"^k is at most 9007199254740992 \(2\^53\)"):
-            call()
-
-
-def test_a_metric_in_text_has_the_same_bound():
-    with pytest.raises(rf.RecframeError, match=r"k is at most 9007199254740992"):
-        rf.parse("precision@9007199254740993")
 
 
 @pytest.mark.parametrize("lazy", [False, True])
 def test_pairs_of_the_lowest_and_the_highest_ids_are_told_apart(lazy):
     """Every user likes every item, twice, at its rank and better: ndcg is 1 and n_hits the number of items."""
     ids = [-(2**63), -(2**63) + 1, -1, 0, 1, 2**63 - 1]
-    recs = pl.DataFrame(
-        [(user, item, rank) for user in ids for rank, item in enumerate(ids, 1)],
-        ["user", "item", "rank"],
-        orient="row",
-    )
-    grade = 10 - pl.col("rank")
-    truth = pl.concat(
-        [
-            recs.select("user", "item", relevance=gain.cast(pl.Float64))
-            for gain in (grade, pl.col("rank") * 0.5)
-        ]
-    )
-
-    found = (
-        (recs.lazy() if lazy else recs)
-        .rec(truth=truth.lazy() if lazy else truth)
-        .evaluate("ndcg", "n_hits", "recall")
-    )
+    pairs = [(user, item, rank) for user in ids for rank, item in enumerate(ids, 1)]
+    recs = pl.DataFrame(pairs, ["user", "item", "rank"], orient="row")
+    gains = (10.0 - pl.col("rank"), pl.col("rank") * 0.5)
+    truth = pl.concat(recs.select("user", "item", relevance=gain) for gain in gains)
+    recs, truth = (one.lazy() if lazy else one for one in (recs, truth))
+    found = recs.rec(truth=truth).evaluate("ndcg", "n_hits", "recall")
 
     assert found.lazy().collect().row(0) == exactly((6, 1.0, 6.0, 1.0))
 
@@ -412,20 +317,21 @@ def test_two_to_the_power_of_a_small_integer_does_not_overflow(kind, dtype):
     assert found["ndcg(gain=exp)"] == 1
 
 
-def test_the_largest_rank_of_an_unsigned_integer_is_a_rank():
-    frame = ranking([0, 1]).with_columns(rank=pl.Series([1, 2**64 - 1], dtype=pl.UInt64))
+@pytest.mark.parametrize(
+    ("dtype", "rank"), [(pl.Int64, 2**63 - 1), (pl.UInt64, 2**64 - 1), (pl.Int128, 2**100)], ids=str
+)
+def test_behind_the_highest_rank_of_a_dtype_no_item_comes_first(dtype, rank):
+    frame = ranking([1, 1, 1]).with_columns(rank=pl.Series([1, rank, rank], dtype=dtype))
 
-    assert frame.rec.mrr() == exactly(2.0**-64)
-    assert frame.rec.list_length() == 2
+    for given in (frame, pl.concat([frame, frame.clear(30_000)])):
+        found = given.rec.evaluate("mrr", "map", "recall@2", "n_hits")
+        assert found.row(0) == exactly((1, 1, 1 / 3, 1 / 3, 3))
 
 
 def test_numpy_integers_are_cut_offs():
     frame = ranking([0, 1])
 
     assert frame.rec.mrr(k=np.int64(2)) == 0.5
-    assert frame.rec.mrr(k=np.array([1, 2], dtype=np.uint8)).columns == [
-        "n_users",
-        "mrr@1",
-        "mrr@2",
-    ]
+    found = frame.rec.mrr(k=np.array([1, 2], dtype=np.uint8))
+    assert found.columns == ["n_users", "mrr@1", "mrr@2"]
     assert str(rf.mrr @ np.int8(2)) == "mrr@2"
