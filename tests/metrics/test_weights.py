@@ -30,3 +30,14 @@ def test_the_interval_is_that_of_a_ratio_of_two_means():
     of_groups = half / stats.t.ppf(0.975, 19) / error
     least, most = np.sqrt(stats.chi2.ppf([0.0005, 0.9995], 19) / 19)
     assert least < of_groups < most
+
+
+def test_weights_of_0_alone_give_no_number_and_one_of_them_no_value():
+    judged = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
+    users = pl.DataFrame({"user": [1, 2], "revenue": [0.0, 3.0]})
+    rec = judged.rec(users=users, weight="revenue")
+
+    assert rec.evaluate("mrr", by="user").rows() == [(1, None), (2, 0.5)]
+    assert rec.evaluate("mrr").rows() == [(2, 0.5)]
+    none = rec(users=users.with_columns(revenue=0.0))
+    assert none.evaluate("mrr").rows() == [(2, None)]

@@ -214,12 +214,6 @@ def test_what_a_library_does_beside_its_switches_is_in_the_explanation():
         assert said in " ".join(rf.explain(metric, profile).text.split())
 
 
-def test_a_strict_profile_raises_what_the_audit_finds(kind: Kind):
-    rec = kind(pl.concat([LISTS, LISTS[:1]])).rec(truth=kind(TRUTH), strict=True, profile="lenskit")
-    with pytest.raises((rf.DataError, pl.exceptions.PolarsError), match=r"duplicate_items|twice"):
-        kind.read(rec.evaluate("precision@3"))
-
-
 def test_judge_keeps_the_users_of_the_profile():
     judged = OF_LISTS(profile="lenskit").judge()
     assert set(judged["user"]) == {"u1", "u2", "u3", "u5"}

@@ -104,7 +104,7 @@ def same(ours: Any, theirs: Any) -> bool:
 Choose = Callable[[Sequence[Any]], Any]
 RANKS = [None, nan, inf, -inf, 1.0, 1.0, 2.0, 2.0, 3.0, 4.0, 5.0, 7.0, 11.0, 1.5, 2.25, 2.75]
 SCORES = [None, nan, inf, -inf, -2.0, 0.0, 0.25, 0.25, 0.5, 1.0, 3.0]
-WEIGHTS = [None, nan, 0.0, 0.25, 1.0, 1.0, 2.5, 10.0]
+WEIGHTS = [None, nan, 0.25, 1.0, 1.0, 2.5, 10.0]
 RELEVANCES = [None, None, nan, -1.0, 0.0, 0.0, 0.5, 1.0, 1.0, 2.0, 3.0, 5.0]
 COUNTRIES, SHELVES = ["AT", "BE", None], ["x", "y", None]
 GENRES, TAGS = ["x", "y", "z", None], "pqrs"
