@@ -7,13 +7,12 @@ import math
 import random
 from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
-from itertools import combinations, permutations, product
+from itertools import permutations, product
 from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from asking import ask_one, rows
@@ -34,9 +33,7 @@ from plain_policies import (
 from plain_scene import mean
 from random_cases import CASES, exploring, same, seeded, takes
 from random_cases import given as frames_of
-from recframe.ranking.expectation import over_places, ties_with_hits
-from strategies import examples
-from tied_lists import LINEAR, exactly, scored
+from tied_lists import LINEAR, scored
 from ways_to_run import EAGER, WAYS, Way, in_turn
 
 # Random frames may have no rank at all, or a `by` column on some rows of a user alone.
@@ -197,60 +194,3 @@ def few_lists(rng: random.Random, shape: str, policy: Policy, by: tuple[str, ...
     if shape == "judged":
         recs = [row | {"relevance": rng.choice([None, 0, 1, 2])} for row in recs]
     return Case(recs, truth if shape == "two" else None, items=items, by=by, policy=policy)
-
-
-@st.composite
-def ties_of(draw: st.DrawFn) -> list[tuple[int, list[bool]]]:
-    """The ties of one list from the best: the rank of the first place of each, and which of its items are hits."""
-    ties, rank = [], 1
-    tie = st.lists(st.booleans(), min_size=1, max_size=9)
-    for items in draw(st.lists(tie, min_size=1, max_size=4)):
-        rank += draw(st.sampled_from([0, 0, 3]))
-        ties.append((rank, items))
-        rank += len(items)
-    return ties
-
-
-def places_in_fractions(
-    ties: list[tuple[int, list[bool]]], deepest: int | None
-) -> dict[int, tuple[Fraction, ...]]:
-    """Each place that a hit may take: the expectations there of a hit, of the hits so far if it is one, and of the first."""
-    found, before = {}, 0
-    for rank, items in ties:
-        n, h = len(items), sum(items)
-        # which of the tie's places its hits take, each as likely
-        ways = [*combinations(range(n), h)] if h else []
-        for place in range(n):
-            there = [way for way in ways if place in way]
-            hits_so_far = sum(before + sum(other <= place for other in way) for way in there)
-            first = sum(not before and min(way) == place for way in there)
-            if ways and (deepest is None or rank + place <= deepest):
-                found[rank + place] = tuple(
-                    Fraction(one, len(ways)) for one in (len(there), hits_so_far, first)
-                )
-        before += h
-    return found
-
-
-@settings(exploring, max_examples=examples(50).max_examples)
-@given(ties=ties_of(), deepest=st.sampled_from([None, 1, 2, 5, 9]))
-def test_what_a_place_holds_is_the_mean_over_the_places_of_the_hits_of_its_tie(ties, deepest):
-    hits = [("u", rank, 2.0, len(items)) for rank, items in ties for _ in range(sum(items))]
-    hits = [one for one in hits if deepest is None or one[1] <= deepest]
-    schema = {"user": pl.String, "rank": pl.Int64, "gain": pl.Float64, "tied": pl.Int64}
-    rows = pl.LazyFrame(hits, schema, orient="row")
-
-    half = {"half": pl.col("gain") / 2}
-    with_hits = ties_with_hits(rows, ["user"], half)
-    found = over_places(with_hits, ["user"], deepest, [*half]).collect().sort("rank")
-
-    expected = places_in_fractions(ties, deepest)
-    assert found["rank"].to_list() == sorted(expected)
-    words = found.select("hit", "hits_so_far", "first_hit").rows()
-    assert [one for row in words for one in row] == exactly(
-        [float(one) for rank in sorted(expected) for one in expected[rank]]
-    )
-    assert found["gain"].to_list() == exactly(
-        [2 * float(expected[rank][0]) for rank in sorted(expected)]
-    )
-    assert found["half"].to_list() == exactly((found["gain"] / 2).to_list())

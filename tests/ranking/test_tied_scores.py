@@ -13,28 +13,9 @@ import recframe as rf
 from asking import ask_one, liked
 from frame_kinds import Kind
 from recframe.frames.options import Ties
-from tied_lists import ONE_SCORE, exactly, scored
+from tied_lists import exactly, scored
 
 log2 = math.log2
-
-
-@pytest.mark.parametrize(
-    ("ties", "order"),
-    [
-        (None, "abcd"), ("item", "abcd"), ("item_reverse", "dcba"), ("item_text", "abcd"),
-        ("item_text_reverse", "dcba"), ("item_desc", "dcba"), ("pessimistic", "bdac"),
-        ("optimistic", "cabd"), ("order", "dbca"),
-    ],
-)  # fmt: skip
-def test_the_order_of_tied_items(kind: Kind, ties, order):
-    frame = ONE_SCORE[[3, 1, 2, 0]]
-    gains = {"a": 1, "c": 2}
-    expected = sum(gains.get(item, 0) / log2(rank + 1) for rank, item in enumerate(order, start=1))
-
-    assert ask_one(kind, frame, "dcg", ties=ties) == exactly({"n_users": 1, "dcg": expected})
-    found = kind.read(kind(frame).rec(ties=ties).judge()).sort("rank")
-    assert "".join(found["item"]) == order
-    assert found["rank"].to_list() == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(
