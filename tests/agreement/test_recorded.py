@@ -161,7 +161,7 @@ def test_each_metric_of_a_profile_has_a_recorded_answer_or_a_definition():
         for line in lines
         if line["metric"]
     }
-    defined = {(name, metric) for name, one in DEFINED.items() for metric in one.values}
+    defined = {(name, metric) for name, one in DEFINED.items() for metric in one.metrics}
     every = {(name, metric) for name, one in PROFILES.items() for metric in one.metrics}
     assert {one for one in every if FAMILIES[one[1]] == "accuracy"} == recorded | defined
 

@@ -31,24 +31,6 @@ def by_item(frame: pl.DataFrame, user: str = "u") -> dict[str, float]:
     return dict(zip(rows["item"], rows["score"], strict=True))
 
 
-@pytest.mark.parametrize(
-    ("method", "expected"),
-    [
-        ("rrf", {"q": 1 / 62 + 1 / 61, "p": 1 / 61, "s": 1 / 62, "r": 1 / 63}),
-        ("isr", {"q": 2 * (1 / 4 + 1), "p": 1, "s": 1 / 4, "r": 1 / 9}),
-        # four items: a gives 4, 3 and 2, and the fourth has 1 left; b gives 4 and 3, and leaves 2 and 1 to the others
-        ("borda", {"q": (3 - 1) + (4 - 1.5), "p": 4 - 1, "s": 3 - 1.5, "r": 2 - 1}),
-        ("combsum", {"q": 1 / 2 + 1, "p": 1, "r": 0, "s": 0}),
-        ("combmnz", {"q": 2 * (1 / 2 + 1), "p": 1, "r": 0, "s": 0}),
-    ],
-)
-def test_each_method_gives_the_worked_scores_and_order(method: Any, expected: dict[str, float]):
-    found = by_item(rf.fuse(BOTH, method))
-
-    assert [*found] == [*expected]
-    assert found == pytest.approx(expected, abs=1e-12)
-
-
 def plain(lists: Lists, user: int, method: str, scale: str | None) -> dict[str, float]:
     """What the items of a user score, from the methods' definitions."""
     own = {model: users.get(user, {}) for model, users in lists.items()}

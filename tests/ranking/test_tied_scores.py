@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from typing import get_args
 
-import numpy as np
 import polars as pl
 import pytest
 
-import recframe as rf
 from asking import ask_one, liked
 from frame_kinds import Kind
 from recframe.frames.options import Ties
@@ -72,37 +70,3 @@ def test_bytes_are_compared_and_not_letters(kind: Kind):
     for item, rank in (("中", 1), ("é", 2), ("z", 3)):
         found = ask_one(kind, recs, "first_rank", truth=liked(u=item), ties="item_desc")
         assert found["first_rank"] == rank
-
-
-def test_trec_eval_orders_ties_as_item_desc():
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    rng = np.random.default_rng(5)
-    measures = {
-        "map_cut.5": "map@5", "P.5": "p@5", "recall.5": "recall@5", "ndcg_cut.5": "ndcg@5",
-        "recip_rank": "mrr", "bpref": "bpref",
-    }  # fmt: skip
-    pairs = [
-        (f"u{user:02}", item) for user in range(60) for item in rng.choice(200, 12, replace=False)
-    ]
-    near = rng.integers(0, 4, len(pairs)) + rng.choice([0, 1e-9, 1e-12], len(pairs))
-    for name in ("x{}", "{}"):
-        frame = pl.DataFrame(pairs, schema={"user": pl.String, "item": pl.Int64}, orient="row")
-        frame = frame.with_columns(
-            score=pl.Series(near), relevance=pl.Series(rng.integers(0, 3, len(pairs)))
-        )
-        run, truth = {}, {}
-        for user, item, score, relevance in frame.iter_rows():
-            run.setdefault(user, {})[name.format(item)] = score
-            truth.setdefault(user, {})[name.format(item)] = relevance
-        theirs = pytrec_eval.RelevanceEvaluator(truth, set(measures)).evaluate(run)
-        if name == "x{}":
-            frame = frame.with_columns(pl.format("x{}", "item").alias("item"))
-
-        ours = frame.rec(ties="item_desc").evaluate(*measures.values(), by="user")
-
-        for row in ours.iter_rows(named=True):
-            for theirs_name, name_of_ours in measures.items():
-                column = str(rf.parse(name_of_ours))
-                assert row[column] == pytest.approx(
-                    theirs[row["user"]][theirs_name.replace(".", "_")], abs=1e-9
-                ), column

@@ -167,33 +167,6 @@ def test_one_row_scores_the_best_or_nothing(kind):
         assert set(found.values()) == {None}
 
 
-def test_k_of_1_is_the_first_place_alone(kind):
-    found = ask_one(kind, ranking([1, 0, 1]), *ACCURACY, k=1)
-
-    expected = {
-        "hit_rate": 1, "precision": 1, "recall": 1 / 2, "f_score": 2 / 3, "map": 1 / 2, "mrr": 1,
-        "ncrr": 1, "ndcg": 1,
-    }  # fmt: skip
-    expected |= {"r_precision": 1 / 2, "rbp": 0.2, "err": 1 / 16, "bpref": 1 / 2}
-    # one of two relevant items is found, and it stands above all of the first ten misses
-    expected |= {"interpolated_precision": 1, "partial_auc": 1 / 2}
-    # one of two items is common at depth 1, and still at depth 2, of two
-    expected |= {"infap": 1 / 2, "compatibility": (1 + 0.95 / 2) / (1 + 0.95)}
-    # recalls from 0 to 0.5 are reached
-    expected |= {"eleven_point_precision": 6 / 11}
-    assert found == exactly({"n_users": 1} | {f"{name}@1": expected[name] for name in ACCURACY})
-
-
-def test_k_beyond_every_list_is_the_whole_list(kind):
-    frame = ranking([0, 1, 1, 0])
-    whole, beyond = ask_one(kind, frame, *ACCURACY), ask_one(kind, frame, *ACCURACY, k=30)
-
-    assert beyond["precision@30"] == exactly(2 / 30)
-    assert beyond["f_score@30"] == exactly(2 * (2 / 30) * 1 / (2 / 30 + 1))
-    for name in set(ACCURACY) - {"precision", "f_score"}:
-        assert beyond[f"{name}@30"] == exactly(whole[name])
-
-
 @pytest.mark.parametrize("k", [10**9, 10**12, 2**53])
 def test_k_takes_no_memory_in_proportion_to_itself(k):
     metrics = ("n_hits", "mrr", "precision", "ndcg", "list_length")
@@ -226,15 +199,6 @@ def test_rows_that_a_join_repeated_change_nothing(kind):
 
     assert thrice == exactly(once)
     assert once["n_hits"] == 1
-
-
-@infinite
-@pytest.mark.parametrize(("item", "rank"), [("b", 1), ("d", 2), ("a", 3), ("c", 4), ("e", 5)])
-def test_scores_that_are_no_number_rank_behind_every_number(kind, item, rank):
-    # inf, 0.5 and -inf are numbers, in this order; c (NaN) and e (null) follow, by item
-    recs = scored([-inf, inf, nan, 0.5, None])
-
-    assert ask_one(kind, recs, "first_rank", truth=liked(u=item))["first_rank"] == rank
 
 
 @pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt8, pl.Int16, pl.Float32], ids=str)
