@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -15,7 +14,7 @@ from scipy import stats
 import recframe as rf
 from asking import liked, recommended
 from frame_kinds import KINDS, Kind
-from plain_corrections import COUNTS, estimates, exact, probability
+from plain_corrections import COUNTS, estimates
 from strategies import examples
 
 
@@ -63,22 +62,6 @@ def test_of_all_items_drawn_it_is_the_metric_itself(name: str):
     real, *others = (found.select(pl.nth(range(start, start + 3))) for start in (1, 4, 7))
     for one in others:
         assert one.to_numpy() == pytest.approx(real.to_numpy(), abs=1e-12)
-
-
-def test_all_samples_of_a_full_ranking_have_the_bias_that_the_definition_has():
-    # item 2 of 0 to 6, ranked as numbered, in each of the 20 samples of 3 others
-    n_items, n, rank, k = 7, 3, 3, 3
-    others = [one for one in range(n_items) if one != rank - 1]
-    lists = [sorted([rank - 1, *drawn]) for drawn in itertools.combinations(others, n)]
-    places = [one.index(rank - 1) + 1 for one in lists]
-    metric = rf.corrected(metric="ndcg", n_items=n_items, n_negatives=n)
-    found = sampled(places, n).rec.evaluate(metric, "ndcg", k=k)
-
-    table = estimates("ndcg", k, n, n_items, 0.1)
-    mean = sum(probability(m, n, rank, n_items) * table[m] for m in range(n + 1))
-    assert found.item(0, f"{metric}@{k}") == pytest.approx(float(mean))
-    naive, real = found.item(0, f"ndcg@{k}"), exact("ndcg", k, rank)
-    assert abs(float(mean) - real) < abs(naive - real)
 
 
 def test_the_mean_over_many_users_is_near_that_of_full_rankings():

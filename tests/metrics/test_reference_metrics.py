@@ -74,22 +74,6 @@ def models(**lists: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([frame.with_columns(model=pl.lit(name)) for name, frame in lists.items()])
 
 
-@pytest.mark.parametrize("by", [None, "user", "genre", "item"])
-def test_a_model_against_itself_is_one(kind: Kind, by: str | None):
-    recs = models(old=recommended(u="abc", v="ab"), new=recommended(u="cad", v="xy", w="a"))
-    items = pl.DataFrame({"item": [*"abcdxy"], "genre": ["p", "q", "q", None, "p", "p"]})
-
-    found = ask(kind, recs, *THREE, by=by, model="model", reference="old", items=items)
-    itself = found.filter(model="old").drop_nulls("rbo")
-
-    assert len(itself)
-    for name, value in SAME.items():
-        assert itself[name].to_list() == pytest.approx([value] * len(itself), abs=1e-12)
-    # u shares a and c of three, v nothing, and w has no list of the old model
-    if by is None:
-        assert found.filter(model="new")["overlap"].item() == pytest.approx((2 / 3 + 0 + 0) / 3)
-
-
 def test_a_model_is_the_reference_in_segments_of_rows_and_by_a_number(kind: Kind):
     slots = models(x=recommended(u="abcd")).with_columns(slot=pl.Series(["top", "side"] * 2))
     found = ask(

@@ -105,19 +105,6 @@ def test_the_definitions_of_the_library_in_plain_python_agree(profile: str, k: i
     assert ours == pytest.approx(wanted, abs=tolerance, rel=1e-12)
 
 
-def test_every_switch_of_a_profile_is_an_ordinary_one():
-    for about in PROFILES.values():
-        assert about.source
-        assert set(about.policies) <= set(DEFAULTS)
-        Context().bind(about.policies)
-        for name, switches in about.metrics.items():
-            of_calls = {key: value for key, value in switches.items() if key in DEFAULTS}
-            registered()[name](**{n: switches[n] for n in switches.keys() - {*DEFAULTS, "k"}})
-            Context().bind(of_calls)
-        assert not set(about.instead) & set(about.metrics)
-        assert set(about.instead) <= set(registered())
-
-
 @pytest.mark.parametrize(("kind", "profile"), in_turn(KINDS, NAMES))
 def test_a_profile_keeps_plain_names_and_equals_its_switches_written_out(kind: Kind, profile: str):
     about = PROFILES[profile]

@@ -67,29 +67,6 @@ def test_gains_of_any_size_take_their_best_order(factor):
     )
 
 
-@pytest.mark.parametrize("universe", ["truth", "all"])
-@pytest.mark.parametrize("judged_zero", [0, 1])
-@pytest.mark.parametrize("order", ORDERS)
-def test_text_users_of_a_truth_count_whether_or_not_all_its_rows_are_relevant(
-    order, judged_zero, universe
-):
-    frame = ORDERS[order](judged(TEXT, TEXT))
-    # a user more in the lists, and now and then one who likes nothing
-    other = pl.DataFrame({"user": ["none"], "item": ["00001"], "relevance": [0]})
-    truth = frame.filter(pl.col("relevance") > 0).drop("rank")
-    truth = pl.concat([truth, other.cast(dict(truth.schema)).head(judged_zero)])
-    recs = frame.drop("relevance")
-    recs = pl.concat([recs, recs.head(1).with_columns(user=pl.lit("alone"))])
-
-    found = recs.rec(truth=truth, universe=universe).evaluate(*METRICS, k=3)
-
-    lazy = recs.lazy().rec(truth=truth.lazy(), universe=universe).evaluate(*METRICS, k=3)
-    assert_frame_equal(found, lazy.collect(engine="in-memory"), rel_tol=1e-12)
-    everyone = SIZE // 12 + 1 + judged_zero
-    users = everyone if universe == "all" else truth["user"].n_unique()
-    assert found["n_users"].item() == users
-
-
 @pytest.mark.parametrize("dtype", [pl.Int16, pl.Int32, pl.Int64])
 def test_every_user_counts_where_the_lowest_is_negative(dtype):
     # so many that the last one, counted from the lowest, is beyond Int16

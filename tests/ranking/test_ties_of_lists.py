@@ -1,10 +1,10 @@
-"""What is known of lists with ties: bounds, whole ties at their last place, and metrics that have no value of them."""
+"""Lists with equal scores: the order of tied items, whole ties at their last place, bounds, and metrics without a value."""
 
 from __future__ import annotations
 
 import math
 import re
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import polars as pl
@@ -13,6 +13,7 @@ import pytest
 import recframe as rf
 from asking import ask, ask_one
 from frame_kinds import Kind
+from recframe.frames.options import Ties
 from tied_lists import (
     EVERY,
     ONE_SCORE,
@@ -25,6 +26,55 @@ from tied_lists import (
 # Random frames may have no rank at all, or a `by` column on some rows of a user alone.
 pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 log2 = math.log2
+
+
+# 9, 10 and 100 as numbers and as text; letters by their bytes: in UTF-8 "é" is C3 A9, behind "z" and before a Chinese one
+ORDERS = {
+    "item": [9, 10, 100],
+    "item_reverse": [100, 10, 9],
+    "item_text": [10, 100, 9],
+    "item_text_reverse": [9, 100, 10],
+    "item_desc": [9, 100, 10],
+}
+
+
+def test_tied_items_are_numbers_or_text_or_bytes(kind: Kind):
+    cases = [*ORDERS.items(), ("item_desc", ["中", "é", "z"])]
+    for ties, order in cases:
+        recs = pl.DataFrame({"user": [1] * 3, "item": order[1:] + order[:1], "score": [1.0] * 3})
+        for rank, item in enumerate(order, start=1):
+            truth = pl.DataFrame({"user": [1], "item": [item]})
+            found = ask_one(kind, recs, "first_rank", truth=truth, ties=ties)
+            assert found["first_rank"] == rank, (ties, item)
+
+
+def test_scores_that_are_one_in_32_bits_are_tied_as_trec_eval_compares_alone(kind: Kind):
+    frame = scored(1 + 1e-9, 1, relevance=[1, 0])
+    for ties in get_args(Ties):
+        found = ask_one(kind, frame, "mrr", ties=ties)["mrr"]
+        assert found == (0.5 if ties == "item_desc" else 1), ties
+
+
+TEXTS = [pl.String(), pl.Categorical(), pl.Enum(["c", "b", "a"])]
+
+
+@pytest.mark.parametrize("dtype", TEXTS, ids=str)
+def test_tied_items_stand_by_what_they_say(kind: Kind, dtype):
+    # pandas takes the order of the categories along
+    item = pl.Series("item", ["c", "a", "b"]).cast(dtype)
+    recs = pl.DataFrame({"user": ["u"] * 3, "item": item, "score": [1.0] * 3})
+    truth = pl.DataFrame({"user": ["u"] * 2, "item": item[1:], "relevance": [1, 3]})
+    train = pl.DataFrame({"user": ["v"] * 3, "item": item})
+
+    found = ask_one(kind, recs, "dcg@1", "dcg@2", truth=truth)
+    assert found == exactly({"n_users": 1, "dcg@1": 1, "dcg@2": 1 + 3 / log2(3)})
+    found = ask_one(kind, recs, "dcg@2", truth=truth, ties="item_desc")
+    assert found["dcg@2"] == exactly(3 / log2(3))
+    ranked = recs.select("user", "item", rank=1)
+    assert ask_one(kind, ranked, "dcg@1", truth=truth)["dcg@1"] == 1
+    # a and b hold two thirds of the pairs of train
+    tails = ("long_tail_share(share=0.5)@1", "long_tail_share(share=0.5)@3")
+    assert [*ask_one(kind, recs, *tails, train=train).values()][-2:] == exactly([0, 1 / 3])
 
 
 @pytest.mark.parametrize(

@@ -190,17 +190,6 @@ def test_pairs_of_the_lowest_and_the_highest_ids_are_told_apart(lazy):
     assert found.lazy().collect().row(0) == exactly((6, 1.0, 6.0, 1.0))
 
 
-def test_rows_that_a_join_repeated_change_nothing(kind):
-    frame = ranking([0, 2, None, 1], [1, 2, 3, None])
-    once, thrice = (
-        ask_one(kind, one, *ACCURACY, *(f"{name}@3" for name in READERS), "dcg", "n_hits")
-        for one in (frame, pl.concat([frame] * 3))
-    )
-
-    assert thrice == exactly(once)
-    assert once["n_hits"] == 1
-
-
 @pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt8, pl.Int16, pl.Float32], ids=str)
 def test_two_to_the_power_of_a_small_integer_does_not_overflow(kind, dtype):
     frame = ranking([100, 100]).with_columns(pl.col("relevance").cast(dtype))

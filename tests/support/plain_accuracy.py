@@ -72,7 +72,10 @@ class Added:
     of_means: bool = False
 
 
-def averaged(part: float, whole: float, average: str) -> float | Added:
+Value = float | Added | None
+
+
+def averaged(part: float, whole: float, average: str) -> Value:
     return Added((part, whole), ratio) if average == "pooled" else ratio(part, whole)
 
 
@@ -84,15 +87,11 @@ def places(one: RankedList, k: int | None, denominator: str) -> int:
     }[denominator]
 
 
-def precision(
-    one: RankedList, k: int | None, denominator: str = "k", average: str = "users"
-) -> float | Added:
+def precision(one: RankedList, k: int | None, denominator="k", average="users") -> Value:
     return averaged(len(one.hits_to(k)), places(one, k, denominator), average)
 
 
-def recall(
-    one: RankedList, k: int | None, denominator: str = "relevant", average: str = "users"
-) -> float | Added:
+def recall(one: RankedList, k: int | None, denominator="relevant", average="users") -> Value:
     whole = {"relevant": one.n_relevant, "capped": capped(one.n_relevant, k)}
     return averaged(len(one.hits_to(k)), whole[denominator], average)
 
@@ -101,9 +100,7 @@ def harmonic_mean(p: float, r: float, beta: float) -> float:
     return ratio((1 + beta * beta) * p * r, beta * beta * p + r)
 
 
-def f_score(
-    one: RankedList, k: int | None, beta: float = 1, denominator: str = "k", average: str = "users"
-) -> float | Added:
+def f_score(one: RankedList, k: int | None, beta=1, denominator="k", average="users") -> Value:
     parts = (len(one.hits_to(k)), places(one, k, denominator), one.n_relevant)
 
     def of_sums(hits: float, whole: float, n_relevant: float) -> float:
@@ -119,12 +116,8 @@ def f_score(
 
 
 def mean_average_precision(
-    one: RankedList,
-    k: int | None,
-    normalizer: str = "relevant",
-    average: str = "arithmetic",
-    without_relevant: str = "zero",
-) -> float | Added:
+    one: RankedList, k: int | None, normalizer="relevant", average="", without_relevant="zero"
+) -> Value:
     value = average_precision(one, k, normalizer)
     if without_relevant == "one" and not one.n_relevant:
         value = 1.0
@@ -149,9 +142,7 @@ def average_precision(one: RankedList, k: int | None, normalizer: str) -> float:
     return ratio(total, whole[normalizer])
 
 
-def recall_at_precision(
-    one: RankedList, k: int, precision: float = 0.5, denominator: str = "k"
-) -> Added:
+def recall_at_precision(one: RankedList, k: int, precision=0.5, denominator="k") -> Added:
     """Of the curves of the mean precision and the mean recall, from k = 1 on."""
     hits = [len(one.hits_to(j)) for j in range(1, k + 1)]
     precisions = [ratio(n, places(one, j, denominator)) for j, n in enumerate(hits, 1)]
@@ -163,9 +154,7 @@ def recall_at_precision(
     return Added((*precisions, *(ratio(n, one.n_relevant) for n in hits)), highest, of_means=True)
 
 
-def interpolated_precision(
-    one: RankedList, k: int | None, recall: float = 0.5, rounding: str = "up"
-) -> float:
+def interpolated_precision(one: RankedList, k: int | None, recall=0.5, rounding="up") -> float:
     found = [(so_far, so_far / rank) for so_far, (rank, _) in enumerate(one.hits_to(k), start=1)]
     if rounding == "up":
         enough = [p for so_far, p in found if so_far / one.n_relevant > recall - 1e-9]
@@ -210,9 +199,7 @@ def infap(one: RankedList, k: int | None) -> float:
     return ratio(total, one.n_relevant)
 
 
-def compatibility(
-    one: RankedList, k: int | None, *, p: float = 0.95, normalize: bool = True
-) -> float:
+def compatibility(one: RankedList, k: int | None, *, p=0.95, normalize=True) -> float:
     """Clarke et al. 2021, depth by depth: of the list, and of the ideal one that is nearest to it."""
     hits = one.hits_to(k)
     rest = list(one.gains)
@@ -250,14 +237,12 @@ class Weighed:
     offset: float = 0
 
     def sum(self, hits: Iterable[tuple[float, float]]) -> float:
-        return math.fsum(
-            max(GAINS[self.gain](g + self.offset), 0.0) / self.logarithm(rank) for rank, g in hits
-        )
+        gains = [(max(GAINS[self.gain](g + self.offset), 0.0), rank) for rank, g in hits]
+        return math.fsum(gain / self.logarithm(rank) for gain, rank in gains)
 
     def logarithm(self, rank: float) -> float:
-        return math.log(
-            rank + 1 if self.discount == "shifted" else max(rank, self.log_base), self.log_base
-        )
+        at = rank + 1 if self.discount == "shifted" else max(rank, self.log_base)
+        return math.log(at, self.log_base)
 
 
 def in_order(gains: Iterable[float]) -> list[tuple[float, float]]:
@@ -270,11 +255,7 @@ def dcg(one: RankedList, k: int | None, **how: Any) -> float:
 
 
 def ndcg(
-    one: RankedList,
-    k: int | None,
-    ideal: str = "relevant",
-    without_relevant: str = "zero",
-    **how: Any,
+    one: RankedList, k: int | None, ideal="relevant", without_relevant="zero", **how: Any
 ) -> float:
     if without_relevant == "one" and not one.n_relevant:
         return 1.0
@@ -368,8 +349,6 @@ def judged(one: RankedList, k: int | None) -> float:
     items = one.items_to(k)
     return ratio(sum(item.judged for item in items), len(items))
 
-
-Value = float | Added | None
 
 METRICS: dict[str, Callable[..., Value]] = {
     "hit_rate": hit_rate,

@@ -147,16 +147,10 @@ def described(
 
 
 def judged_case(
-    choose: Choose,
-    size: Size,
-    order: str = "rank",
-    policy: Policy = ANY,
-    by: Segments = (),
-    *,
-    cuts_truth: bool = True,
+    choose: Choose, size: Size, order="rank", policy: Policy = ANY, by: Segments = (), **how: Any
 ) -> Case:
     """A judged frame with its segments as columns of its own or of side frames."""
-    del cuts_truth  # its truth are its lists
+    del how  # its truth are its lists
     columns = {order: RANKS if order == "rank" else SCORES, "relevance": RELEVANCES}
     columns |= models_of(policy, order)
     rows = ranked_by_models(some_rows(choose, size, columns))
@@ -176,13 +170,7 @@ def judged_case(
 
 
 def two_frames(
-    choose: Choose,
-    size: Size,
-    order: str = "rank",
-    policy: Policy = ANY,
-    by: Segments = (),
-    *,
-    cuts_truth: bool = True,
+    choose: Choose, size: Size, order="rank", policy: Policy = ANY, by: Segments = (), **how: Any
 ) -> Case:
     """Recommendations and truth; segments on one of the frames (users'), on both (rows') or on side frames."""
     ordered = {order: RANKS if order == "rank" else SCORES}
@@ -193,7 +181,7 @@ def two_frames(
     if not graded and policy.min_relevance != "any":  # a level needs a relevance
         policy = replace(policy, min_relevance=None)
     case = Case(recs, truth, by=by, policy=policy)
-    case = with_countries(choose, case, cuts_truth=cuts_truth) if "country" in by else case
+    case = with_countries(choose, case, **how) if "country" in by else case
     case = with_shelves(choose, case) if "shelf" in by else case
     if policy.universe == "all" and "country" not in by:
         case = replace(case, users=[{"user": user} for user in ("u000", "zz", None)])
@@ -218,7 +206,7 @@ def unpooled(case: Case) -> Case:
     return replace(case, recs=apart(case.recs)) if "rank" in case.recs[0] else case
 
 
-def with_countries(choose: Choose, case: Case, *, cuts_truth: bool) -> Case:
+def with_countries(choose: Choose, case: Case, *, cuts_truth: bool = True) -> Case:
     """A property of the user, on the side frame or on one of the two frames."""
     table = described(choose, "country", COUNTRIES, "user", [*case.recs, *case.truth])
     values = {one["user"]: one["country"] for one in table}
