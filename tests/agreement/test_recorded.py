@@ -133,9 +133,8 @@ def frames(scene: str, column: str) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def rec_of_accuracy(line: Line, **options: Any) -> rf.Rec[Any]:
-    recs, truth = frames(
-        line["scene"], "score" if line["scene"] in {"tied", "numbered"} else "rank"
-    )
+    is_scored = line["scene"] in {"tied", "numbered"}
+    recs, truth = frames(line["scene"], "score" if is_scored else "rank")
     items = pl.concat([recs, truth], how="diagonal").select("item").unique()
     return recs.rec(truth=truth, **{"items": items} if line.get("catalogue") else {}, **options)
 
@@ -145,22 +144,17 @@ def rec_of_accuracy(line: Line, **options: Any) -> rf.Rec[Any]:
 def test_profiles_and_parameters_give_the_recorded_numbers(peer: str):
     lines = ACCURACY[peer]
     compared = [(line, line["plain"], line["options"]) for line in lines if line["plain"]]
+    of_profile = [line for line in lines if line["metric"]]
     compared += [
-        (line, line["metric"], {"profile": line["profile"], **line["bound"]})
-        for line in lines
-        if line["metric"]
+        (one, one["metric"], {"profile": one["profile"], **one["bound"]}) for one in of_profile
     ]
     differs = functools.partial(moments_differ, peer, scenes.N_USERS)
     assert differences(compared, rec_of_accuracy, "user", differs) == []
 
 
 def test_each_metric_of_a_profile_has_a_recorded_answer_or_a_definition():
-    recorded = {
-        (line["profile"], rf.parse(line["metric"]).name)
-        for lines in ACCURACY.values()
-        for line in lines
-        if line["metric"]
-    }
+    lines = [line for some in ACCURACY.values() for line in some if line["metric"]]
+    recorded = {(line["profile"], rf.parse(line["metric"]).name) for line in lines}
     defined = {(name, metric) for name, one in DEFINED.items() for metric in one.metrics}
     every = {(name, metric) for name, one in PROFILES.items() for metric in one.metrics}
     assert {one for one in every if FAMILIES[one[1]] == "accuracy"} == recorded | defined
@@ -195,12 +189,8 @@ def propensities(scene: scenes_beyond.Scene) -> dict[tuple[str, str], float]:
     return {(user, item): counts[item] / max(counts.values()) for user, item in scene.truth}
 
 
-ITEMS = {
-    "item": pl.String,
-    "genre": pl.String,
-    "vector": pl.List(pl.Float64),
-    "users": pl.List(pl.String),
-}
+ITEMS = {"item": pl.String, "genre": pl.String}
+ITEMS |= {"vector": pl.List(pl.Float64), "users": pl.List(pl.String)}
 
 
 def rec_of_beyond(line: Line, **options: Any) -> rf.Rec[Any]:
@@ -258,9 +248,8 @@ def test_metrics_beyond_accuracy_give_the_recorded_numbers(peer: str):
 
 def told(scene: scenes_beyond.Scene, names: list[str]) -> Scene:
     """The scene as the plain definitions take it."""
-    truth: dict[str, dict[str, float]] = {}
-    for user, item in scene.truth:
-        truth.setdefault(user, {})[item] = 1.0
+    users = {user for user, _ in scene.truth}
+    truth = {one: {item: 1.0 for user, item in scene.truth if user == one} for one in users}
     items = items_of(scene, of_train="items of train" in names)
     return Scene(
         lists=listed(scene.ranked(scene.recs)),
@@ -344,9 +333,8 @@ def cases_differ(peer: str, line: Line, means: Any, each: Any) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("peer", CASES)
 def test_each_case_has_the_recorded_number(peer: str):
-    compared = [
-        (line, line["metric"], line.get("bound", {})) for line in CASES[peer] if line["metric"]
-    ]
+    lines = [line for line in CASES[peer] if line["metric"]]
+    compared = [(line, line["metric"], line.get("bound", {})) for line in lines]
     differs = functools.partial(cases_differ, peer)
     assert differences(compared, rec_of_cases, "case", differs) == []
     for line in CASES[peer]:

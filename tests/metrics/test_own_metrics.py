@@ -18,13 +18,10 @@ from asking import ask, liked, ranking, recommended, rows
 from frame_sizes import LARGE
 from recframe.metrics.language import registry
 from strategies import examples
+from tied_lists import exactly
 from two_users import FRAME, RECS, TRUTH, value
 
 LIST = ranking([0, 1])
-
-
-def exactly(value: Any) -> Any:
-    return pytest.approx(value, rel=1e-12, abs=1e-12)
 
 
 @pytest.fixture(autouse=True)

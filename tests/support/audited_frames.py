@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from asking import rows
+from asking import bound, rows
 from frame_kinds import Kind
 
 # Two users with lists of two items; each likes one item of the list and one beyond it.
@@ -34,18 +34,13 @@ POOLED = pl.concat(
 def audit(
     kind: Kind, frame: pl.DataFrame, *, k: int | None = None, by: Any = None, **options: Any
 ) -> pl.DataFrame:
-    options = {
-        name: kind(value) if isinstance(value, pl.DataFrame) else value
-        for name, value in options.items()
-    }
-    return kind.read(kind(frame).rec(**options).audit(k, by=by))
+    return kind.read(bound(kind, frame, **options).audit(k, by=by))
 
 
 def found(kind: Kind, frame: pl.DataFrame, **options: Any) -> list[tuple[Any, ...]]:
     """Return check, severity, frame, rows and users of every finding."""
-    return (
-        audit(kind, frame, **options).select("check", "severity", "frame", "rows", "users").rows()
-    )
+    names = ("check", "severity", "frame", "rows", "users")
+    return audit(kind, frame, **options).select(names).rows()
 
 
 def with_row(frame: pl.DataFrame, *more: tuple[Any, ...]) -> pl.DataFrame:
