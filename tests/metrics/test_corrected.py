@@ -106,17 +106,6 @@ def test_models_segments_and_ties_come_with_it(kind: Kind):
     assert found[str(metric)].to_list() == pytest.approx(expected)
 
 
-def test_a_list_with_another_number_of_negatives_has_no_value():
-    frame = pl.concat([sampled([1], 4), sampled([1], 3).with_columns(user=pl.lit(7, pl.Int64))])
-    metric = rf.corrected(n_items=20, n_negatives=4) @ 2
-
-    found = frame.rec.evaluate(metric, by="user")
-    assert found[str(metric)].is_null().to_list() == [False, True]
-    # nor has it without a relevant item, so that lists of a full ranking that miss it are no zeros
-    none = frame.with_columns(relevance=0).rec.evaluate(metric, by="user")
-    assert none[str(metric)].to_list() == [None, 0.0]
-
-
 def test_lists_of_a_full_ranking_are_no_zeros_without_a_warning():
     recs = recommended(u="abcde", v="abcde")
 

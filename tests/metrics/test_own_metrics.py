@@ -157,20 +157,6 @@ def test_metrics_may_stand_in_a_list(make):
     assert in_lists.equals(one_by_one)
 
 
-def test_the_sum_over_the_hits_is_that_of_words_cut_one_by_one():
-    @rf.metric
-    def cut_once(at: rf.At) -> pl.Expr:
-        return at.sum(lambda hit: hit.gain * hit.discount)
-
-    @rf.metric
-    def cut_each(at: rf.At) -> pl.Expr:
-        return (at.gain * at.discount).sum()
-
-    for k in (1, 3, None):
-        found = ranking([3, 0, 1, 2]).rec.evaluate(cut_once, cut_each, k=k)
-        assert found[0, -1] == found[0, -2] > 0
-
-
 # Readers
 
 

@@ -78,6 +78,31 @@ def test_every_user_counts_where_the_lowest_is_negative(dtype):
     assert frame.rec.evaluate("recall@1").rows() == [(40_000, 1.0)]
 
 
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Int128, pl.Decimal(38, 2)], ids=str)
+def test_scores_that_float64_cannot_tell_apart_are_not_tied(dtype):
+    # as times in nanoseconds: the last item, by one the highest, is relevant
+    item = pl.int_range(SIZE) % 12
+    columns = {"item": item, "score": (2**60 + item).cast(dtype), "relevance": item == 11}
+    frame = pl.select(user=pl.int_range(SIZE) // 12, **columns)
+
+    for given in (frame, frame.sample(fraction=1, shuffle=True, seed=0), frame[:12]):
+        assert given.rec.mrr() == given.rec.mrr(k=3) == 1
+    assert frame.lazy().rec.mrr(k=3).collect().rows() == [(SIZE // 12, 1.0)]
+
+
+def test_lists_without_a_hit_keep_their_own_value_in_segments_of_items():
+    # even users like 8 and odd ones 9, of one genre each, and find neither: 0; the other one has a grade of 0 and counts 1
+    users = pl.DataFrame({"user": range(1500)})
+    parity = pl.col("user") % 2
+    lists = users.join(pl.DataFrame({"item": [1, 2, 3], "rank": [1, 2, 3]}), how="cross")
+    grades = [users.select("user", item=8 + parity, relevance=1)]
+    grades += [users.select("user", item=9 - parity, relevance=0)]
+    items = pl.DataFrame({"item": range(1, 10)}).with_columns(genre=pl.col("item") % 2)
+    rec = lists.rec(truth=pl.concat(grades), items=items)
+    found = rec.evaluate("ndcg(without_relevant=one)", by="genre")
+    assert found.rows() == [(0, 1500, 0.5), (1, 1500, 0.5)]
+
+
 @pytest.mark.filterwarnings("ignore:no_common_")
 def test_ids_that_one_number_cannot_hold_are_not_taken_for_others():
     both = judged(NUMBER, NUMBER)
