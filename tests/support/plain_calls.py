@@ -139,7 +139,6 @@ def scene_of(case: Case, part: Part, model: Any) -> Scene:
         train=frozenset((row["user"], row["item"]) for row in identified(case.train)),
         items=items,
         reference=lists_of(recs, named) if named else lists_of(identified(case.reference)),
-        universe=frozenset(universe(case, part.recs, part.truth)),
         known=frozenset(row["item"] for row in [*judged, *identified(case.recs)]),
         propensity=chances if case.propensity else None,
     )

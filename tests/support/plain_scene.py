@@ -36,8 +36,6 @@ class Scene:
     train: frozenset[tuple[Any, Any]] = frozenset()
     items: Mapping[Any, Mapping[str, Any]] | None = None
     reference: Lists = field(default_factory=dict)
-    universe: frozenset[Any] = frozenset()
-    """The users of the accuracy metrics."""
     known: frozenset[Any] = frozenset()
     """Items that the truth or another model has, and so the catalogue where there are no `items`."""
     propensity: Mapping[tuple[Any, Any], float | None] | None = None
