@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 import random_cases
 import recframe as rf
-from choices import CHOICES
 from covering import Row, pairwise
 from forms import (
     BEYOND,
+    BUILTIN,
+    CHOICES,
     EVERYTHING,
     FEATURELESS,
     OF_PROPENSITIES,
@@ -26,10 +27,9 @@ from forms import (
     stops_at_k,
 )
 from plain_accuracy import METRICS
-from plain_calls import COUNTED
-from plain_policies import Asked, Case, Policy, evaluate, grouped, is_one_list, judged_pairs
+from plain_calls import COUNTED, evaluate
+from plain_policies import Asked, Case, Policy, grouped, identified, is_one_list, judged_pairs
 from random_cases import CASES, NOBODY, SEGMENTS, seeded, with_segments_of_rows
-from recframe.metrics.language.registry import registered
 from strategies import examples
 from tied_lists import is_certain_of_ties
 from ways_to_run import EAGER, LARGE, OTHERS, WAYS, Way
@@ -188,11 +188,10 @@ def test_each_form_is_asked_twice():
 
 
 def test_each_metric_and_each_choice_of_its_parameters_is_tried():
-    builtin = {name: one for name, one in registered().items() if one.definition.builtin}
     tried = {name: [own for one, own in VARIANTS if one == name] for name in METRICS}
     tried |= {name: [*own] for name, own in CHOICES.items()}
-    assert tried.keys() == builtin.keys()
-    for name, metric in builtin.items():
+    assert tried.keys() == BUILTIN.keys()
+    for name, metric in BUILTIN.items():
         for parameter, about in metric.definition.parameters.items():
             if parameter in OF_OTHER_FRAMES:
                 continue
@@ -248,10 +247,8 @@ FORMS = [
 def test_expressions_agree(place: int):
     """Those of a group are the values of its list; nothing is shared in one aggregation, so that some are asked at a time."""
     names, asked = ("user", "item", "rank", "relevance"), FORMS[place::8]
-    rows = [
-        {name: row[name] for name in names} for row in LISTS.recs if row["user"] and row["item"]
-    ]
-    lists = [own for own in grouped(rows, "user").values() if is_one_list(own)]
+    own = [{name: row[name] for name in names} for row in identified(LISTS.recs)]
+    lists = [rows for rows in grouped(own, "user").values() if is_one_list(rows)]
     case = Case([*itertools.chain(*lists)], by=("user",))
     frame, made = random_cases.frame(case.recs, {}), [rf.parse(str(one)).expr() for one in asked]
     expected = evaluate(asked, case)
@@ -265,49 +262,39 @@ def test_expressions_agree(place: int):
     random_cases.compare(one.to_dicts(), few, ["user"])
 
 
-def rows(*values: tuple[Any, ...], names: str = "user item rank relevance") -> list[dict[str, Any]]:
-    return [dict(zip(names.split(), own, strict=True)) for own in values]
+def rows(names: str, text: str) -> list[dict[str, Any]]:
+    """Read rows of which each value is a word, `-` being null; what names ids and segments is text."""
+    texts = {"user", "item", "shelf", "model", "country"}
+    read = [
+        [None if one == "-" else one if name in texts else float(one) for name, one in pairs]
+        for pairs in (zip(names.split(), row.split(), strict=True) for row in text.split(", "))
+    ]
+    return [dict(zip(names.split(), row, strict=True)) for row in read]
 
 
-ITEMS = rows(("A", "x"), ("B", "y"), ("C", None), ("Z", "z"), names="item shelf")
-LISTS_OF_TWO = rows(
-    *(("u000", "A", 1.0, "m1"), ("u000", "B", 2.0, "m2"), ("u001", "C", 1.0, "m1")),
-    names="user item rank model",
-)
+ITEMS = rows("item shelf", "A x, B y, C -, Z z")
+LISTS_OF_TWO = rows("user item rank model", "u000 A 1 m1, u000 B 2 m2, u001 C 1 m1")
+SCORED, JUDGED = "user item score relevance", "user item rank relevance"
+OF_MODELS = f"{JUDGED} model"
 PAST: dict[str, tuple[Case, str]] = {
     "a relevant item without a gain is tied with one that is not relevant": (
         Case(
-            rows(("u", "A", None, -1.0), ("u", "B", None, None), names="user item score relevance"),
+            rows(SCORED, "u A - -1, u B - -"),
             policy=Policy(min_relevance="any", ties="pessimistic"),
         ),
         "hit_rate@1 recall precision@1",
     ),
     "zeros of two signs are one score": (
-        Case(
-            rows(
-                *(("u", "A", 0.0, 0.0), ("u", "B", -0.0, 1.0), ("u", "C", -1.0, 1.0)),
-                names="user item score relevance",
-            ),
-            policy=Policy(ties="last"),
-        ),
+        Case(rows(SCORED, "u A 0 0, u B -0.0 1, u C -1 1"), policy=Policy(ties="last")),
         "recall@1 recall@2 mrr list_length@1 ndcg@2",
     ),
     "a relevance without a rank stands beside the ranked row of its item": (
-        Case(
-            rows(
-                *(("u", "A", 1.0, None), ("u", "A", None, 1.0), ("u", "B", 2.0, 0.0)),
-                *(("u", "C", 3.0, 1.0), ("u", "C", 4.0, None), ("u", "D", 5.0, -1.0)),
-            )
-        ),
+        Case(rows(JUDGED, "u A 1 -, u A - 1, u B 2 0, u C 3 1, u C 4 -, u D 5 -1")),
         "judged judged@1 bpref infap auc recall@3 list_length@2 r_precision",
     ),
     "a user without a rank is in no segment of items where lists make the universe": (
         Case(
-            rows(
-                *(("u000", "A", 1.0, 1.0, "m1"), ("u001", "A", None, 1.0, "m1")),
-                ("u001", "B", 1.0, 0.0, "m2"),
-                names="user item rank relevance model",
-            ),
+            rows(OF_MODELS, "u000 A 1 1 m1, u001 A - 1 m1, u001 B 1 0 m2"),
             items=ITEMS,
             by=("shelf",),
             policy=Policy(universe="recs", model=True),
@@ -317,7 +304,7 @@ PAST: dict[str, tuple[Case, str]] = {
     "a user without a relevant item counts 1 beside lists without a hit": (
         Case(
             LISTS_OF_TWO,
-            rows(("u000", "A", 1.0), ("u001", "B", 1.0), names="user item relevance"),
+            rows("user item relevance", "u000 A 1, u001 B 1"),
             items=ITEMS,
             by=("shelf",),
             policy=Policy(model=True),
@@ -326,8 +313,8 @@ PAST: dict[str, tuple[Case, str]] = {
     ),
     "everybody counts in each part of a row, and in no other": (
         Case(
-            rows(("u000", "A", None, None, "m1"), names="user item rank relevance model"),
-            users=rows(("u000",), ("zz",), (None,), names="user"),
+            rows(OF_MODELS, "u000 A - - m1"),
+            users=rows("user", "u000, zz, -"),
             items=ITEMS,
             by=("shelf",),
             policy=Policy(universe="all", model=True),
@@ -336,22 +323,14 @@ PAST: dict[str, tuple[Case, str]] = {
     ),
     "a row without a model stands first": (
         Case(
-            rows(
-                *(("u000", "A", None, 1.0, None), ("u000", "B", 1.0, 0.0, "m1")),
-                *(("u001", "A", 1.0, 1.0, "m2"), ("u001", "A", 2.0, 1.0, "m1")),
-                names="user item rank relevance model",
-            ),
+            rows(OF_MODELS, "u000 A - 1 -, u000 B 1 0 m1, u001 A 1 1 m2, u001 A 2 1 m1"),
             policy=Policy(model=True),
         ),
         "recall mrr bpref judged",
     ),
     "a row that says nothing makes its user count in its segment of rows": (
         Case(
-            rows(
-                *(("u000", "A", None, None, "AT"), ("u000", "B", 1.0, 1.0, "BE")),
-                ("u001", "B", 1.0, 0.0, "AT"),
-                names="user item rank relevance country",
-            ),
+            rows(f"{JUDGED} country", "u000 A - - AT, u000 B 1 1 BE, u001 B 1 0 AT"),
             by=("country",),
         ),
         "recall mrr list_length",
@@ -359,7 +338,7 @@ PAST: dict[str, tuple[Case, str]] = {
     "users without a relevant item are skipped in each of two models": (
         Case(
             LISTS_OF_TWO,
-            rows(("u000", "B", 1.0), ("u001", "C", 0.0), names="user item relevance"),
+            rows("user item relevance", "u000 B 1, u001 C 0"),
             policy=Policy(no_relevant="skip", model=True),
         ),
         "recall precision(average=pooled)@1 f_score(average=means) gauc map(average=geometric)",
@@ -380,10 +359,10 @@ def test_past_faults_stay_mended(name: str, way: Way):
 
 def test_an_item_that_only_the_reference_has_is_among_those_without_a_shelf():
     case = Case(
-        recs=rows(("u", "A", 1.0), names="user item rank"),
-        truth=rows(("u", "A", 1.0), names="user item relevance"),
-        items=[one for one in ITEMS if one["item"] in "AB"],
-        reference=rows(("u", "J", 1.0), names="user item rank"),
+        recs=rows("user item rank", "u A 1"),
+        truth=rows("user item relevance", "u A 1"),
+        items=ITEMS[:2],
+        reference=rows("user item rank", "u J 1"),
         by=("shelf",),
     )
     random_cases.check(case, forms_of("unexpectedness"))

@@ -21,7 +21,7 @@ import recframe as rf
 from plain_beyond import OF_USERS, overall, values
 from plain_profiles import DEFINED
 from plain_propensity import WEIGHTED
-from plain_scene import Scene, mean
+from plain_scene import Scene, Several, mean
 from recframe.frames.options import DEFAULTS
 from recframe.metrics.language.registry import registered
 from recframe.profiles.library_profiles import PROFILES
@@ -133,9 +133,8 @@ def frames(scene: str, column: str) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def rec_of_accuracy(line: Line, **options: Any) -> rf.Rec[Any]:
-    recs, truth = frames(
-        line["scene"], "score" if line["scene"] in {"tied", "numbered"} else "rank"
-    )
+    is_scored = line["scene"] in {"tied", "numbered"}
+    recs, truth = frames(line["scene"], "score" if is_scored else "rank")
     items = pl.concat([recs, truth], how="diagonal").select("item").unique()
     return recs.rec(truth=truth, **{"items": items} if line.get("catalogue") else {}, **options)
 
@@ -145,23 +144,18 @@ def rec_of_accuracy(line: Line, **options: Any) -> rf.Rec[Any]:
 def test_profiles_and_parameters_give_the_recorded_numbers(peer: str):
     lines = ACCURACY[peer]
     compared = [(line, line["plain"], line["options"]) for line in lines if line["plain"]]
+    of_profile = [line for line in lines if line["metric"]]
     compared += [
-        (line, line["metric"], {"profile": line["profile"], **line["bound"]})
-        for line in lines
-        if line["metric"]
+        (one, one["metric"], {"profile": one["profile"], **one["bound"]}) for one in of_profile
     ]
     differs = functools.partial(moments_differ, peer, scenes.N_USERS)
     assert differences(compared, rec_of_accuracy, "user", differs) == []
 
 
 def test_each_metric_of_a_profile_has_a_recorded_answer_or_a_definition():
-    recorded = {
-        (line["profile"], rf.parse(line["metric"]).name)
-        for lines in ACCURACY.values()
-        for line in lines
-        if line["metric"]
-    }
-    defined = {(name, metric) for name, one in DEFINED.items() for metric in one.values}
+    lines = [line for some in ACCURACY.values() for line in some if line["metric"]]
+    recorded = {(line["profile"], rf.parse(line["metric"]).name) for line in lines}
+    defined = {(name, metric) for name, one in DEFINED.items() for metric in one.metrics}
     every = {(name, metric) for name, one in PROFILES.items() for metric in one.metrics}
     assert {one for one in every if FAMILIES[one[1]] == "accuracy"} == recorded | defined
 
@@ -195,12 +189,8 @@ def propensities(scene: scenes_beyond.Scene) -> dict[tuple[str, str], float]:
     return {(user, item): counts[item] / max(counts.values()) for user, item in scene.truth}
 
 
-ITEMS = {
-    "item": pl.String,
-    "genre": pl.String,
-    "vector": pl.List(pl.Float64),
-    "users": pl.List(pl.String),
-}
+ITEMS = {"item": pl.String, "genre": pl.String}
+ITEMS |= {"vector": pl.List(pl.Float64), "users": pl.List(pl.String)}
 
 
 def rec_of_beyond(line: Line, **options: Any) -> rf.Rec[Any]:
@@ -258,9 +248,8 @@ def test_metrics_beyond_accuracy_give_the_recorded_numbers(peer: str):
 
 def told(scene: scenes_beyond.Scene, names: list[str]) -> Scene:
     """The scene as the plain definitions take it."""
-    truth: dict[str, dict[str, float]] = {}
-    for user, item in scene.truth:
-        truth.setdefault(user, {})[item] = 1.0
+    users = {user for user, _ in scene.truth}
+    truth = {one: {item: 1.0 for user, item in scene.truth if user == one} for one in users}
     items = items_of(scene, of_train="items of train" in names)
     return Scene(
         lists=listed(scene.ranked(scene.recs)),
@@ -287,13 +276,13 @@ def plain(peer: str, line: Line) -> tuple[list[float | None], list[Mapping[str, 
     users_of = {"recs": scene.lists.keys(), "both": scene.lists.keys() & scene.truth.keys()}
     universe = users_of.get(universe_of(peer, line["metric"]).get("universe", ""), scene.truth)
     counted = sorted(universe if name in OF_USERS | WEIGHTED else scene.lists)
+    lists = [Several(scene, counted, k) for k in line["k"]]
     if name in WEIGHTED:
-        own = WEIGHTED[name]
-        each = [{user: own(scene, user, k, **settings) for user in counted} for k in line["k"]]
+        each = [{one.user: WEIGHTED[name](one, **settings) for one in some} for some in lists]
         return [mean(one.values()) for one in each], each
-    means = [overall(name, scene, k, counted, **settings) for k in line["k"]]
-    some = line["k"] if "moments" in line else []
-    return means, [dict(values(name, scene, counted, k, **settings)) for k in some]
+    some = lists if "moments" in line else []
+    each = [dict(values(name, one, **settings)) for one in some]
+    return [overall(name, one, **settings) for one in lists], each
 
 
 @pytest.mark.slow
@@ -344,9 +333,8 @@ def cases_differ(peer: str, line: Line, means: Any, each: Any) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("peer", CASES)
 def test_each_case_has_the_recorded_number(peer: str):
-    compared = [
-        (line, line["metric"], line.get("bound", {})) for line in CASES[peer] if line["metric"]
-    ]
+    lines = [line for line in CASES[peer] if line["metric"]]
+    compared = [(line, line["metric"], line.get("bound", {})) for line in lines]
     differs = functools.partial(cases_differ, peer)
     assert differences(compared, rec_of_cases, "case", differs) == []
     for line in CASES[peer]:

@@ -102,8 +102,10 @@ AXES = {
     "segments": [*SEGMENTS],
     "by": [None, "segment", "user", "kind", ["segment", "week"], ["user", "segment"], ["kind", "year"], ["segment", "item"]],
     "frames": ["judged", "both", "lists", "truth"],
+    "truth": ["liked", "judged"],
 }  # fmt: skip
-"""The frames that have the column of segments: the judged one, or of two both, the lists or the truth."""
+"""The frames that have the column of segments: the judged one, or of two both, the lists or the truth; and whether a truth has
+rows that are not relevant."""
 
 
 def is_call(row: Row) -> bool:
@@ -132,14 +134,9 @@ def frames_of(row: Row) -> dict[str, pl.DataFrame]:
     """Return lists, the truth where they have none, users' histories and items."""
     draw, n_users = np.random.default_rng(0), SIZE // LENGTH
     listed = np.concatenate([draw.permutation(N_ITEMS)[:LENGTH] for _ in range(n_users)])
-    rows = pl.DataFrame(
-        {
-            "number": np.repeat(np.arange(n_users), LENGTH),
-            "number of the item": listed,
-            "rank": np.tile(np.arange(1, LENGTH + 1), n_users),
-            "relevance": draw.choice([0, 0, 1, 2], SIZE),
-        }
-    )
+    columns = {"number": np.repeat(np.arange(n_users), LENGTH), "number of the item": listed}
+    columns["rank"] = np.tile(np.arange(1, LENGTH + 1), n_users)
+    rows = pl.DataFrame(columns | {"relevance": draw.choice([0, 0, 1, 2], SIZE)})
     of_items = [*IDS.values()][[*IDS].index(row["ids"]) - 4]
     items = rows.select(number=ITEM).select(item=of_items)
     rows = rows.with_columns(
@@ -165,7 +162,8 @@ def frames_of(row: Row) -> dict[str, pl.DataFrame]:
     found = {"lists": rows, "train": rows[::3].select("user", "item"), "items": items}
     if row["frames"] != "judged":
         held = [*(["segment"] if row["frames"] != "lists" else []), *["week"]]
-        liked = rows.filter(pl.col("relevance") > 0, pl.int_range(pl.len()) % 7 > 0)
+        counts = (pl.col("relevance") > 0) | (row["truth"] == "judged")
+        liked = rows.filter(counts, pl.int_range(pl.len()) % 7 > 0)
         found["truth"] = liked.select("user", "item", "relevance", *held)
         found["lists"] = rows.drop("relevance", *["segment"] * (row["frames"] == "truth"))
     return {

@@ -7,6 +7,7 @@ import math
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 
 import many_frames
 import recframe as rf
+from asking import ranking
 from buckets_of_users import in_buckets
 from lanes import crossed
 from many_frames import many, read
@@ -28,44 +30,28 @@ OF_USERS = [
     "value(of=price)@1",
 ]  # fmt: skip
 SORTED_HITS = [*OF_USERS, "ndcg@10", "map@10", "rbp(p=0.9)"]
-OF_LISTS = [
-    "novelty@10",
-    "popularity@10",
-    "entropy@10",
-    "entropy(weight=log)@10",
-    "gini(weight=log)@10",
-]
+OF_LISTS = ["novelty@10", "popularity@10", "entropy@10"]
+OF_LISTS += ["entropy(weight=log)@10", "gini(weight=log)@10"]
 SPREAD = ["value", "std", "value_low", "value_high"]
 
 
 def scene(seed: int = 0) -> dict[str, pl.DataFrame]:
     """Return frames whose grades, prices and weights have no exact sums."""
-    draw = np.random.default_rng(seed)
-    user = np.repeat(np.arange(N_USERS), LENGTH)
-    item = np.concatenate([draw.permutation(N_ITEMS)[:LENGTH] for _ in range(N_USERS)])
-    lists = pl.DataFrame(
-        {"user": user, "item": item, "rank": np.tile(np.arange(1, LENGTH + 1), N_USERS)}
-    )
-    pairs = [(one, two) for one in range(N_USERS) for two in draw.permutation(N_ITEMS)[:9]]
-    truth = pl.DataFrame(pairs, schema=["user", "item"], orient="row")
-    grades = draw.choice([0.0, 0.1, 0.3, 0.7, 1.9], len(pairs))
-    items = pl.DataFrame({"item": np.arange(N_ITEMS)}).with_columns(
-        price=pl.Series(draw.lognormal(3, 4, N_ITEMS)),
-        genre=pl.Series(draw.choice(["a", "b", "c", "d", "e"], N_ITEMS)),
-    )
-    users = pl.DataFrame({"user": np.arange(N_USERS)}).with_columns(
-        weight=pl.Series(draw.lognormal(0, 3, N_USERS)), country=pl.col("user") % 3
-    )
-    train = pl.DataFrame(
-        {"user": draw.integers(0, N_USERS, 3000), "item": draw.binomial(N_ITEMS - 1, 0.3, 3000)}
-    )
-    return {
-        "lists": lists,
-        "truth": truth.with_columns(relevance=pl.Series(grades)),
-        "items": items,
-        "users": users,
+    draw, users, items = np.random.default_rng(seed), np.arange(N_USERS), np.arange(N_ITEMS)
+    listed = np.concatenate([draw.permutation(N_ITEMS)[:LENGTH] for _ in users])
+    ranks = np.tile(np.arange(1, LENGTH + 1), N_USERS)
+    liked = np.concatenate([draw.permutation(N_ITEMS)[:9] for _ in users])
+    grades = draw.choice([0.0, 0.1, 0.3, 0.7, 1.9], len(liked))
+    prices, genres = draw.lognormal(3, 4, N_ITEMS), draw.choice([*"abcde"], N_ITEMS)
+    train = {"user": draw.integers(0, N_USERS, 3000), "item": draw.binomial(N_ITEMS - 1, 0.3, 3000)}
+    columns = {
+        "lists": {"user": np.repeat(users, LENGTH), "item": listed, "rank": ranks},
+        "truth": {"user": np.repeat(users, 9), "item": liked, "relevance": grades},
+        "items": {"item": items, "price": prices, "genre": genres.tolist()},
+        "users": {"user": users, "weight": draw.lognormal(0, 3, N_USERS), "country": users % 3},
         "train": train,
     }
+    return {name: pl.DataFrame(own) for name, own in columns.items()}
 
 
 def shuffled(frames: dict[str, pl.DataFrame], seed: int) -> dict[str, pl.DataFrame]:
@@ -81,7 +67,7 @@ def shuffled(frames: dict[str, pl.DataFrame], seed: int) -> dict[str, pl.DataFra
 
 def rec(frames: dict[str, Any], **options: Any) -> Any:
     sides = {name: frames[name] for name in ("truth", "items", "users", "train")}
-    return frames["lists"].rec(**sides, **options)
+    return rf.rec(frames["lists"])(**sides, **options)
 
 
 def bits(result: Any) -> dict[str, list[Any]]:
@@ -94,8 +80,8 @@ def bits(result: Any) -> dict[str, list[Any]]:
 
 
 def asked(frames: dict[str, pl.DataFrame], road: str, *metrics: str, **options: Any) -> Any:
-    """Return what a call by country gives on one of the roads."""
-    by = options.pop("by", "country")
+    """Return what a call gives on one of the roads."""
+    by = options.pop("by")
     if road == "eager":
         return rec(frames, **options).evaluate(*metrics, by=by)
     lazy = rec({name: one.lazy() for name, one in frames.items()}, **options)
@@ -105,67 +91,53 @@ def asked(frames: dict[str, pl.DataFrame], road: str, *metrics: str, **options: 
 
 
 ROADS = ["eager", "in-memory", "streaming", "parts"]
+MEANS = {
+    "all": ([*OF_USERS, *OF_LISTS], {"by": None}),
+    "segments": ([*OF_USERS, *OF_LISTS], {"by": "country"}),
+    "weighted": (OF_USERS, {"by": "country", "weight": "weight"}),
+}
 
 
-@pytest.mark.parametrize(("road", "by", "seed"), crossed(ROADS, [None, "country"], [0, 1]))
+@pytest.mark.parametrize(("road", "means", "seed"), crossed(ROADS, [*MEANS], [0, 1]))
 def test_means_have_the_same_bits_on_every_road_and_in_any_order_of_the_rows(
-    road: str, by: str | None, seed: int
+    road: str, means: str, seed: int
 ) -> None:
-    frames = scene(seed)
-    metrics = [*OF_USERS, *OF_LISTS]
-    expected = bits(rec(frames).evaluate(*metrics, by=by))
+    frames, (metrics, options) = scene(seed), MEANS[means]
+    expected = bits(asked(frames, "eager", *metrics, **options))
     for order in range(2):
-        assert bits(asked(shuffled(frames, order), road, *metrics, by=by)) == expected
+        assert bits(asked(shuffled(frames, order), road, *metrics, **options)) == expected
 
 
-@pytest.mark.parametrize("road", ROADS)
-def test_weighted_means_have_the_same_bits_on_every_road(road: str) -> None:
-    frames = scene(2)
-    expected = bits(rec(frames, weight="weight").evaluate(*OF_USERS, by="country"))
-    for order in range(2):
-        found = asked(shuffled(frames, order), road, *OF_USERS, weight="weight")
-        assert bits(found) == expected
+CALLS: dict[str, Callable[[Any], Any]] = {
+    "sums over sorted hits": lambda rec: rec.evaluate(*SORTED_HITS, by="country"),
+    "comparisons": lambda rec: rec(model="model").compare("recall@5", "ndcg@10", "gini@10", baseline="a"),
+    "spreads": lambda rec: rec.summarize(*OF_USERS, by="country").select(SPREAD),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
-def test_spreads_have_the_same_bits_lazily_and_in_any_order_of_the_rows(engine: str) -> None:
-    frames = scene(2)
-    expected = bits(rec(frames).summarize(*OF_USERS, by="country").select(SPREAD))
-    for order in range(2):
-        lazy = {name: one.lazy() for name, one in shuffled(frames, order).items()}
-        found = rec(lazy).summarize(*OF_USERS, by="country").collect(engine=engine)
-        assert bits(found.select(SPREAD)) == expected
-
-
-def test_sums_over_sorted_hits_have_the_same_bits_in_any_order_of_the_rows() -> None:
-    frames = scene(3)
-    expected = bits(rec(frames).evaluate(*SORTED_HITS, by="country"))
-    for order in range(4):
-        found = rec(shuffled(frames, order)).evaluate(*SORTED_HITS, by="country")
-        assert bits(found) == expected
+@pytest.mark.parametrize("call", CALLS)
+def test_a_call_has_the_same_bits_in_any_order_of_the_rows(call: str) -> None:
+    frames, draw = scene(5), np.random.default_rng(5)
+    if call == "comparisons":
+        other = pl.Series(draw.permutation(frames["lists"]["item"]))
+        models = {"a": frames["lists"], "b": frames["lists"].with_columns(item=other)}
+        named = [one.with_columns(model=pl.lit(name)) for name, one in models.items()]
+        frames["lists"] = pl.concat(named)
+    expected = bits(CALLS[call](rec(frames)))
+    for order in range(3):
+        rows = shuffled(frames, order)
+        assert bits(CALLS[call](rec(rows))) == expected
+        if call == "spreads":
+            found = CALLS[call](rec({name: one.lazy() for name, one in rows.items()}))
+            assert bits(found.collect(engine=["in-memory", "streaming"][order % 2])) == expected
 
 
 def test_an_engine_adds_sums_up_to_the_same_bits() -> None:
     frames = scene(4)
     metrics = [*OF_USERS, "novelty@10"]
     expected = bits(rec(frames).evaluate(*metrics, by="country"))
-    sides = {"truth": many(frames["truth"]), "train": many(frames["train"])}
-    asks = rf.rec(many(frames["lists"]), **sides, items=frames["items"], users=frames["users"])
-    assert bits(asks.evaluate(*metrics, by="country")) == expected
-
-
-def test_comparisons_have_the_same_bits_in_any_order_of_the_rows() -> None:
-    frames = scene(5)
-    draw = np.random.default_rng(5)
-    other = frames["lists"].with_columns(item=pl.Series(draw.permutation(frames["lists"]["item"])))
-    frames["lists"] = pl.concat(
-        [frames["lists"].with_columns(model=pl.lit("a")), other.with_columns(model=pl.lit("b"))]
-    )
-    metrics = ["recall@5", "ndcg@10", "gini@10"]
-    expected = bits(rec(frames, model="model").compare(*metrics, baseline="a"))
-    for order in range(3):
-        found = rec(shuffled(frames, order), model="model").compare(*metrics, baseline="a")
-        assert bits(found) == expected
+    sides = {name: many(frames[name]) for name in ("lists", "truth", "train")}
+    assert bits(rec(frames | sides).evaluate(*metrics, by="country")) == expected
 
 
 @pytest.mark.parametrize("metric", [*SORTED_HITS, "dcg(gain=exp)@10", "novelty@10"])
@@ -177,16 +149,9 @@ def test_a_mean_is_that_of_fsum_to_its_last_place(metric: str) -> None:
 
 
 def test_forty_calls_on_many_rows_in_fresh_orders_give_one_number() -> None:
-    draw = np.random.default_rng(0)
-    users = np.repeat(np.arange(30_000), 10)
-    rows = pl.DataFrame(
-        {
-            "user": users,
-            "item": np.tile(np.arange(10), 30_000),
-            "rank": np.tile(np.arange(1, 11), 30_000),
-            "relevance": draw.choice([0.0, 0.0, 0.1, 0.7], len(users)),
-        }
-    )
+    grades = np.random.default_rng(0).choice([0.0, 0.0, 0.1, 0.7], 300_000)
+    row = pl.int_range(300_000)
+    rows = pl.select(user=row // 10, item=row % 10, rank=row % 10 + 1, relevance=pl.Series(grades))
     orders = (rows.sample(fraction=1, shuffle=True, seed=seed) for seed in range(10))
     assert len({one.rec.ndcg(k=10) for one in orders for _ in range(4)}) == 1
 
@@ -205,6 +170,13 @@ def test_any_number_of_threads_gives_the_same_bits() -> None:
     assert found[0] == found[1] == found[2]
 
 
+def test_a_hit_far_down_the_list_is_not_lost():
+    # a hit at rank 400 alone: 1/2 * 1/2^399, and 1/400 * 1/16 * (1 - 0)
+    found = ranking([1], [400]).rec.evaluate(rf.rbp(p=0.5), "err")
+
+    assert found.row(0) == pytest.approx((1, 2.0**-400, 1 / 16 / 400), rel=1e-12, abs=0)
+
+
 def _print_bits() -> None:
     """Print the bits of some results, in a process of its own."""
     frames = scene(8)
@@ -219,12 +191,3 @@ def _print_bits() -> None:
 
 if __name__ == "__main__":
     _print_bits()
-
-
-def test_a_hit_far_down_the_list_is_not_lost():
-    one = pl.DataFrame({"user": [1], "item": [1], "rank": [400], "relevance": [1]})
-
-    # a hit at rank 400 alone: 1/2 * 1/2^399, and 1/400 * 1/16 * (1 - 0)
-    found = one.rec.evaluate(rf.rbp(p=0.5), "err")
-
-    assert found.row(0) == pytest.approx((1, 2.0**-400, 1 / 16 / 400), rel=1e-12, abs=0)

@@ -14,88 +14,47 @@ from asking import liked, recommended
 from frame_kinds import KINDS, Kind
 from lanes import in_turn
 
-ITEMS = pl.DataFrame({"item": [f"i{place}" for place in range(30)]}).with_columns(
-    genre=pl.col("item").str.slice(-1).is_in(["1", "2", "3"])
-)
+NAMES = "abcdefghijklmnopqrstuvwxyzABCD"
+ITEMS = pl.DataFrame({"item": [*NAMES], "genre": [place % 10 in {1, 2, 3} for place in range(30)]})
+GENRES = {genre: {*own["item"]} for (genre,), own in ITEMS.group_by("genre")}
+CHOOSE = random.Random("pairs of a catalogue")  # noqa: S311  no secret
+USERS = [f"u{user}" for user in range(60)]
+# of up to 12 items and up to 6, some users with one of the two alone
+LISTS = {u: "".join(CHOOSE.sample(NAMES, CHOOSE.choice([0, 1, 3, 8, 12]))) for u in USERS}
+TRUTH = {u: "".join(CHOOSE.sample(NAMES, CHOOSE.choice([0, 1, 2, 6]))) for u in USERS}
 
 
-def counted(
-    ranks: dict[str, int], relevant: set[str], items: list[str], k: int | None
-) -> float | None:
+def counted(user: str, items: set[str], k: int | None) -> float | None:
     """The share of the pairs, from the places: of a relevant item and of each miss, those behind k at the last one."""
-    k = len(ranks) if k is None else k
+    ranks = {item: rank for rank, item in enumerate(LISTS[user], 1) if item in items}
+    k, relevant = len(ranks) if k is None else k, items & {*TRUTH[user]}
     hits = {rank for item, rank in ranks.items() if item in relevant and rank <= k}
     misses = [float(place) for place in range(1, k + 1) if place not in hits]
     misses += [math.inf] * (len(items) - len(relevant) - len(misses))
-    found = [*map(float, hits), *[math.inf] * (len(relevant) - len(hits))]
-    pairs = [
-        1.0 if good < bad else 0.5 if good == bad else 0.0
-        for good, bad in itertools.product(found, misses)
-    ]
+    goods = [*map(float, hits), *[math.inf] * (len(relevant) - len(hits))]
+    pairs = [(good < bad) + (good == bad) / 2 for good, bad in itertools.product(goods, misses)]
     return sum(pairs) / len(pairs) if pairs else None
-
-
-def users_at_random() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Lists of up to 12 items and truths of up to 6, some users with one of the two alone."""
-    rng = random.Random("pairs of a catalogue")  # noqa: S311  no secret
-    names = ITEMS["item"].to_list()
-    lists = {f"u{user}": rng.sample(names, rng.choice([0, 1, 3, 8, 12])) for user in range(60)}
-    truth = {f"u{user}": rng.sample(names, rng.choice([0, 1, 2, 6])) for user in range(60)}
-    return lists, truth
-
-
-LISTS, TRUTH = users_at_random()
-
-
-def ranked(lists: dict[str, list[str]]) -> pl.DataFrame:
-    rows = [(user, item, rank) for user, own in lists.items() for rank, item in enumerate(own, 1)]
-    return pl.DataFrame(rows, schema=["user", "item", "rank"], orient="row")
-
-
-def judged(truth: dict[str, list[str]]) -> pl.DataFrame:
-    rows = [(user, item) for user, own in truth.items() for item in own]
-    return pl.DataFrame(rows, schema=["user", "item"], orient="row")
 
 
 @pytest.mark.parametrize(("kind", "k"), in_turn(KINDS, [1, 3, 10, 20, None]))
 def test_its_pairs_are_those_counted_one_by_one(kind: Kind, k: int | None):
-    rec = kind(ranked(LISTS)).rec(truth=kind(judged(TRUTH)), items=kind(ITEMS))
+    rec = kind(recommended(**LISTS)).rec(truth=kind(liked(**TRUTH)), items=kind(ITEMS))
     metric = rf.auc(over="catalogue") if k is None else rf.auc(over="catalogue") @ k
-    found = kind.read(rec.evaluate(metric, by="user"))
-    items = ITEMS["item"].to_list()
-    wanted = {
-        user: counted({item: rank for rank, item in enumerate(LISTS[user], 1)}, set(own), items, k)
-        for user, own in TRUTH.items()
-        if own
-    }
-    assert dict(found.rows()) == pytest.approx(wanted)
-    overall = kind.read(rec.evaluate(metric)).row(0)
-    assert overall == pytest.approx((len(wanted), math.fsum(wanted.values()) / len(wanted)))  # type: ignore[arg-type]
+    wanted = {user: counted(user, {*NAMES}, k) for user in USERS if TRUTH[user]}
 
-
-@pytest.mark.parametrize("k", [1, 3, 12])
-def test_a_segment_of_items_has_a_catalogue_of_its_own(k: int):
-    rec = ranked(LISTS).rec(truth=judged(TRUTH), items=ITEMS)
-    for genre, of_users in rec.evaluate(
-        rf.auc(over="catalogue") @ k, by=["genre", "user"]
-    ).group_by("genre"):
-        items = ITEMS.filter(genre=genre[0])["item"].to_list()
-        for _, user, value in of_users.rows():
-            ranks = {item: rank for rank, item in enumerate(LISTS[user], 1) if item in items}
-            assert value == pytest.approx(counted(ranks, set(TRUTH[user]) & {*items}, items, k))
+    assert dict(kind.read(rec.evaluate(metric, by="user")).rows()) == pytest.approx(wanted)
+    mean = math.fsum(wanted.values()) / len(wanted)
+    assert kind.read(rec.evaluate(metric)).row(0) == pytest.approx((len(wanted), mean))
+    # a segment of items has a catalogue of its own
+    for genre, user, value in kind.read(rec.evaluate(metric, by=["genre", "user"])).rows():
+        assert k is None or value == pytest.approx(counted(user, GENRES[genre], k))
 
 
 def test_items_outside_the_catalogue_are_misses_and_never_hits():
     # of a, b and c the catalogue has a: it stands behind z and b, both misses, and no other item of the catalogue is one
-    frame, truth = recommended(u="zba"), liked(u="ab")
-    rec = frame.rec(truth=truth, items=pl.DataFrame({"item": [*"ac"]}))
+    rec = recommended(u="zba").rec(truth=liked(u="ab"), items=pl.DataFrame({"item": [*"ac"]}))
     assert rec.auc(k=3, over="catalogue") == 0
     # at 1 c alone is left, whose place z took: a is behind it
     assert rec.auc(k=1, over="catalogue") == 0
     # both relevant items are outside
     assert math.isnan(rec(items=pl.DataFrame({"item": [*"cz"]})).auc(k=3, over="catalogue"))
-
-
-def test_without_a_catalogue_it_says_what_to_bind():
-    with pytest.raises(rf.ColumnError, match=r"auc needs the items frame"):
-        recommended(u="ab").rec(truth=liked(u="a")).auc(over="catalogue")

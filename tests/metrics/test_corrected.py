@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -10,10 +9,12 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 import recframe as rf
+from asking import liked, recommended
 from frame_kinds import KINDS, Kind
-from plain_corrections import COUNTS, estimates, exact, probability
+from plain_corrections import COUNTS, estimates
 from strategies import examples
 
 
@@ -63,22 +64,6 @@ def test_of_all_items_drawn_it_is_the_metric_itself(name: str):
         assert one.to_numpy() == pytest.approx(real.to_numpy(), abs=1e-12)
 
 
-def test_all_samples_of_a_full_ranking_have_the_bias_that_the_definition_has():
-    # item 2 of 0 to 6, ranked as numbered, in each of the 20 samples of 3 others
-    n_items, n, rank, k = 7, 3, 3, 3
-    others = [one for one in range(n_items) if one != rank - 1]
-    lists = [sorted([rank - 1, *drawn]) for drawn in itertools.combinations(others, n)]
-    places = [one.index(rank - 1) + 1 for one in lists]
-    metric = rf.corrected(metric="ndcg", n_items=n_items, n_negatives=n)
-    found = sampled(places, n).rec.evaluate(metric, "ndcg", k=k)
-
-    table = estimates("ndcg", k, n, n_items, 0.1)
-    mean = sum(probability(m, n, rank, n_items) * table[m] for m in range(n + 1))
-    assert found.item(0, f"{metric}@{k}") == pytest.approx(float(mean))
-    naive, real = found.item(0, f"ndcg@{k}"), exact("ndcg", k, rank)
-    assert abs(float(mean) - real) < abs(naive - real)
-
-
 def test_the_mean_over_many_users_is_near_that_of_full_rankings():
     rng = np.random.default_rng(3)
     n_users, n_items, n, k = 2_000, 1_000, 100, 10
@@ -90,23 +75,14 @@ def test_the_mean_over_many_users_is_near_that_of_full_rankings():
     found = lists.rec.summarize(metric).row(0, named=True)
 
     real, naive = float((ranks <= k).mean()), float((above < k).mean())
-    table = np.array(estimates_of(n_items, n, k, 0.01))
-    bias = float((chances(ranks, n_items, n) @ table - (ranks <= k)).mean())
+    table = sampled([*range(1, n + 2)], n).rec.evaluate(metric, by="user").to_series(1).to_numpy()
+    places = np.arange(n + 1)[None]
+    chances = stats.hypergeom.pmf(places, n_items - 1, ranks[:, None] - 1, n)
+    bias = float((chances @ table - (ranks <= k)).mean())
     half = (found["value_high"] - found["value_low"]) / 2
     assert abs(found["value"] - real - bias) < 2 * half
     assert abs(bias) < 0.02
     assert naive > 4 * real
-
-
-def estimates_of(n_items: int, n: int, k: int, gamma: float) -> list[float]:
-    """The estimates as recframe gives them for each number of items above."""
-    metric = rf.corrected(n_items=n_items, n_negatives=n, gamma=gamma) @ k
-    return sampled([*range(1, n + 2)], n).rec.evaluate(metric, by="user").to_series(1).to_list()
-
-
-def chances(ranks: np.ndarray, n_items: int, n: int) -> np.ndarray:
-    stats = pytest.importorskip("scipy.stats")
-    return stats.hypergeom.pmf(np.arange(n + 1)[None, :], n_items - 1, ranks[:, None] - 1, n)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
@@ -130,61 +106,23 @@ def test_models_segments_and_ties_come_with_it(kind: Kind):
     assert found[str(metric)].to_list() == pytest.approx(expected)
 
 
-def test_a_list_with_another_number_of_negatives_has_no_value():
-    frame = pl.concat([sampled([1], 4), sampled([1], 3).with_columns(user=pl.lit(7, pl.Int64))])
-    metric = rf.corrected(n_items=20, n_negatives=4) @ 2
-
-    found = frame.rec.evaluate(metric, by="user")
-    assert found[str(metric)].is_null().to_list() == [False, True]
-    # nor has it without a relevant item, so that lists of a full ranking that miss it are no zeros
-    none = frame.with_columns(relevance=0).rec.evaluate(metric, by="user")
-    assert none[str(metric)].to_list() == [None, 0.0]
-
-
 def test_lists_of_a_full_ranking_are_no_zeros_without_a_warning():
-    recs = pl.DataFrame(
-        {"user": [1] * 5 + [2] * 5, "item": [*range(5)] * 2, "rank": [*range(1, 6)] * 2}
-    )
-    truth = pl.DataFrame({"user": [1, 2, 3], "item": [0, 9, 1]})
+    recs = recommended(u="abcde", v="abcde")
 
     with pytest.warns(rf.RecframeWarning, match="lists_of_other_samples"):
         # 0 of the third user, who has no list
-        assert recs.rec(truth=truth).evaluate("corrected@2")["corrected@2"].to_list() == [0.0]
-
-
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_a_call_warns_of_lists_that_are_all_of_another_length(kind: Kind):
-    frame = kind(sampled([1, 2, 3], 4))
-    if kind.name in {"lazy", "streaming"}:
-        # nothing of a LazyFrame is looked at
-        assert kind.read(rf.rec(frame).evaluate("corrected@2")).row(0) == (3, None)
-        return
-    with pytest.warns(rf.RecframeWarning, match="lists_of_other_samples: .*, rows 5.;"):
-        rf.rec(frame).evaluate("corrected@2")
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"n_items": 50, "n_negatives": 50}, "n_items counts all items of a full ranking"),
-        ({"n_items": 50.5}, "n_items takes a whole number"),
-        ({"n_negatives": 0}, "n_negatives takes a number from 1 to 2000"),
-        ({"gamma": 0}, "gamma takes a number from 0.001 to 1"),
-        ({"n_items": 20_000}, "cut-offs up to 10,000; found 20,000"),
-    ],
-)
-def test_a_sampling_that_cannot_be_is_an_error_at_the_call(settings, message):
-    with pytest.raises(rf.RecframeError, match=message):
-        sampled([1], 4).lazy().rec.corrected(**settings)
+        found = recs.rec(truth=liked(u="a", v="z", w="b")).evaluate("corrected@2")
+    assert found["corrected@2"].to_list() == [0.0]
+    # nothing of a LazyFrame is looked at
+    found = sampled([1, 2, 3], 4).lazy().rec.evaluate("corrected@2").collect()
+    assert found.row(0) == (3, None)
 
 
 def test_estimates_of_many_negatives_keep_their_precision():
     # where the recurrence of the polynomials has lost every digit of a float; by least squares in NumPy
-    stats = pytest.importorskip("scipy.stats")
     n_items, n, k, gamma = 400, 200, 10, 0.1
-    matrix = stats.hypergeom.pmf(
-        np.arange(n + 1)[None], n_items - 1, np.arange(n_items)[:, None], n
-    )
+    above, ranks = np.arange(n + 1)[None], np.arange(n_items)[:, None]
+    matrix = stats.hypergeom.pmf(above, n_items - 1, ranks, n)
     counts = np.array([1 / math.log2(rank + 1) * (rank <= k) for rank in range(1, n_items + 1)])
     normal = (1 - gamma) * matrix.T @ matrix + gamma * np.diag(matrix.sum(0))
     expected = np.linalg.solve(normal, matrix.T @ counts)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
-from itertools import combinations, permutations, product
+from itertools import permutations, product
 from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from asking import ask_one, rows
 from frame_kinds import Kind
+from plain_calls import evaluate
 from plain_policies import (
     Asked,
     Case,
@@ -24,24 +25,15 @@ from plain_policies import (
     Row,
     Rows,
     each_item_once,
-    evaluate,
     grouped,
     identified,
-    without_nan,
+    place_of,
+    prepared,
 )
-from random_cases import (
-    CASES,
-    TOLERANCE,
-    exploring,
-    seeded,
-    takes,
-)
-from random_cases import (
-    given as frames_of,
-)
-from recframe.ranking.expectation import over_places, ties_with_hits
-from strategies import examples
-from tied_lists import LINEAR, exactly, scored
+from plain_scene import mean
+from random_cases import CASES, exploring, same, seeded, takes
+from random_cases import given as frames_of
+from tied_lists import LINEAR, scored
 from ways_to_run import EAGER, WAYS, Way, in_turn
 
 # Random frames may have no rank at all, or a `by` column on some rows of a user alone.
@@ -74,83 +66,58 @@ def orders(lists: Rows, keys: tuple[str, ...]) -> Iterator[list[Row]]:
     """The lists with ranks, once for every order of the tied items of each of them."""
     choices = []
     for own in grouped(lists, *keys).values():
-        once = each_item_once(own)
-        ties = grouped(
-            sorted(once, key=lambda row: (row["score"] is None, -(row["score"] or 0))), "score"
-        ).values()
-        choices += [list(permutations(tie)) for tie in ties]
+        by_score = sorted(each_item_once(own), key=lambda row: place_of(row["score"], "item"))
+        choices += [[*permutations(tie)] for tie in grouped(by_score, "score").values()]
     for chosen in product(*choices):
-        places: dict[Any, int] = {}
-        found = []
-        for row in (row for tie in chosen for row in tie):
-            key = tuple(row.get(name) for name in keys)
-            places[key] = places.get(key, 0) + 1
-            found.append(
-                {name: value for name, value in row.items() if name != "score"}
-                | {"rank": float(places[key])}
-            )
-        yield found
+        found: dict[Any, list[Row]] = {}
+        for row in itertools.chain(*chosen):
+            own = found.setdefault(tuple(row.get(name) for name in keys), [])
+            own.append({**row, "rank": len(own) + 1.0})
+        yield [dict(without_score(row)) for own in found.values() for row in own]
 
 
-def by_brute_force(
-    asked: list[Asked], case: Case
-) -> dict[tuple[Any, ...], dict[str, float | None]]:
+def without_score(row: Row) -> Iterator[tuple[str, Any]]:
+    return ((name, value) for name, value in row.items() if name != "score")
+
+
+def by_brute_force(asked: list[Asked], case: Case) -> dict[tuple[Any, ...], dict[str, Any]]:
     """Each segment's mean over the orders in which a value is not null."""
-    keys = ["model"] * (case.policy.model and "model" not in case.by) + [*case.by]
     values: dict[tuple[Any, ...], dict[str, list[float]]] = {}
-    case = without_nan(case)
-    rows = identified(case.recs)
-    lists: Iterable[Sequence[Row]] = orders(
-        rows, ("model", "user") if case.policy.model else ("user",)
-    )
-    for recs in lists:
-        for row in evaluate(asked, replace(case, recs=[*recs])):
-            segment = values.setdefault(
-                tuple(row[name] for name in keys), {str(one): [] for one in asked}
-            )
-            for one in asked:
-                if row[str(one)] is not None:
-                    segment[str(one)].append(row[str(one)])
-    return {
-        key: {
-            name: math.fsum(found) / len(found) if found else None
-            for name, found in segment.items()
-        }
-        for key, segment in values.items()
-    }
+    case = prepared(case)
+    of_lists = ("model", "user") if case.policy.model else ("user",)
+    for recs in orders(identified(case.recs), of_lists):
+        for row in evaluate(asked, replace(case, recs=recs)):
+            key = tuple(row[name] for name in case.keys)
+            segment = values.setdefault(key, {str(one): [] for one in asked})
+            for name, own in segment.items():
+                own.extend([row[name]] if row[name] is not None else [])
+    return {key: {name: mean(own) for name, own in one.items()} for key, one in values.items()}
 
 
 def check_expectation(case: Case, asked: list[Asked], *ways: Way) -> None:
     """Compare each segment of the one user's lists, or of the lists of users, with brute force."""
     case = replace(case, policy=replace(case.policy, ties="expected"))
     expected = by_brute_force(asked, case)
-    keys = ["model"] * (case.policy.model and "model" not in case.by) + [*case.by]
     for way in ways or (EAGER,):
         result = way.answer(
             lambda make: frames_of(case, make), [*map(str, asked)], list(case.by) or None
         )
-        found = {tuple(row[name] for name in keys): row for row in result.to_dicts()}
+        found = {tuple(row[name] for name in case.keys): row for row in result.to_dicts()}
         assert found.keys() == expected.keys()
         for key, row in found.items():
             wrong = {
                 name: (row[name], value)
                 for name, value in expected[key].items()
-                if not is_close(row[name], value)
+                if not same(row[name], value)
             }
             assert not wrong, way
-
-
-def is_close(ours: float | None, theirs: float | None) -> bool:
-    if ours is None or theirs is None:
-        return ours is theirs
-    return math.isclose(ours, theirs, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
 
 
 SCORES_OF_TIES = [[1.0], [0.0, 1.0], [0.5, 1.0, 2.0], [None, 1.0, math.nan, -math.inf]]
 
 
 def a_tied_case(choose: Any, *, n_items: int = 6) -> Case:
-    """One user's list with few scores, with repeats of items, judged itself or held against a truth."""
+    """One user's list with few scores, with repeats of items, judged itself or compared with a truth."""
     values, grades = choose(SCORES_OF_TIES), [None, 0, 1, 1, 2, 3.0]
     by = choose([("user",), ("user", "genre"), ("user", "item")])
     items = [f"i{number}" for number in range(choose(range(1, n_items + 1)))]
@@ -162,32 +129,20 @@ def a_tied_case(choose: Any, *, n_items: int = 6) -> Case:
         no_relevant=choose(["zero", "null"]),
         min_relevance=choose([None, 2]),
     )
-    sides: dict[str, Any] = (
-        {"items": [{"item": item, "genre": choose("xy")} for item in items]}
-        if "genre" in by
-        else {}
-    )
+    genres = [{"item": item, "genre": choose("xy")} for item in items] if "genre" in by else None
     if choose([True, False]):
-        return Case(
-            [row | {"relevance": choose(grades)} for row in recs], by=by, policy=policy, **sides
-        )
-    truth = [
-        {"user": "u", "item": item, "relevance": choose(grades)}
-        for item in [*items, "j", "k"]
-        if choose([True, True, False])
-    ]
-    return Case(
-        recs, truth or [{"user": "u", "item": "j", "relevance": 1}], by=by, policy=policy, **sides
-    )
+        judged = [row | {"relevance": choose(grades)} for row in recs]
+        return Case(judged, items=genres, by=by, policy=policy)
+    there = [item for item in [*items, "j", "k"] if choose([True, True, False])]
+    truth = [{"user": "u", "item": item, "relevance": choose(grades)} for item in there]
+    truth = truth or [{"user": "u", "item": "j", "relevance": 1}]
+    return Case(recs, truth, items=genres, by=by, policy=policy)
 
 
 def without_uncertain_counts(case: Case) -> list[Asked]:
     """What can be asked of a case: how many items of a segment of rows are among the first k is uncertain."""
-    return (
-        LINEAR
-        if case.by == ("user",)
-        else [one for one in LINEAR if one.k is None or one.name not in {"list_length", "judged"}]
-    )
+    counts = {"list_length", "judged"} if case.by != ("user",) else set()
+    return [one for one in LINEAR if one.k is None or one.name not in counts]
 
 
 @pytest.mark.slow
@@ -225,94 +180,17 @@ def test_every_way_to_run_gives_the_expectation_of_models_and_segments(shape: st
 
 def few_lists(rng: random.Random, shape: str, policy: Policy, by: tuple[str, ...]) -> Case:
     """Three users, of whom two have a list of three items in it, for each of one or two models."""
-    models = ["m", "n"] if policy.model else [None]
+    models = [{"model": name} for name in "mn"] if policy.model else [{}]
     recs: list[dict[str, Any]] = [
-        {"user": user, "item": item, "score": float(rng.randint(0, 1))}
-        | ({"model": model} if model else {})
+        {"user": user, "item": item, "score": float(rng.randint(0, 1)), **model}
         for model in models
         for user in ("u", "v")
         for item in rng.sample("abcd", 3)
     ]
-    truth = [
-        {"user": user, "item": item, "relevance": rng.randint(1, 3)}
-        for user in ("u", "w")
-        for item in rng.sample("abcd", 2)
-    ]
-    sides: dict[str, Any] = (
-        {
-            "items": [
-                {"item": item, "genre": genre} for item, genre in zip("abcd", "xxyy", strict=True)
-            ]
-        }
-        if by == ("genre",)
-        else {}
-    )
-    if shape == "two":
-        return Case(recs, truth, by=by, policy=policy, **sides)
-    return Case(
-        [row | {"relevance": rng.choice([None, 0, 1, 2])} for row in recs],
-        by=by,
-        policy=policy,
-        **sides,
-    )
-
-
-@st.composite
-def ties_of(draw: st.DrawFn) -> list[tuple[int, list[bool]]]:
-    """The ties of one list from the best: the rank of the first place of each, and which of its items are hits."""
-    ties, rank = [], 1
-    for items in draw(
-        st.lists(st.lists(st.booleans(), min_size=1, max_size=9), min_size=1, max_size=4)
-    ):
-        rank += draw(st.sampled_from([0, 0, 3]))
-        ties.append((rank, items))
-        rank += len(items)
-    return ties
-
-
-def places_in_fractions(
-    ties: list[tuple[int, list[bool]]], deepest: int | None
-) -> dict[int, tuple[Fraction, ...]]:
-    """Each place that a hit may take: the expectations there of a hit, of the hits so far if it is one, and of the first."""
-    found, before = {}, 0
-    for rank, items in ties:
-        n, h = len(items), sum(items)
-        # which of the tie's places its hits take, each as likely
-        ways = [*combinations(range(n), h)] if h else []
-        for place in range(n):
-            there = [way for way in ways if place in way]
-            hits_so_far = sum(before + sum(other <= place for other in way) for way in there)
-            first = sum(not before and min(way) == place for way in there)
-            if ways and (deepest is None or rank + place <= deepest):
-                found[rank + place] = tuple(
-                    Fraction(one, len(ways)) for one in (len(there), hits_so_far, first)
-                )
-        before += h
-    return found
-
-
-@settings(exploring, max_examples=examples(50).max_examples)
-@given(ties=ties_of(), deepest=st.sampled_from([None, 1, 2, 5, 9]))
-def test_what_a_place_holds_is_the_mean_over_the_places_of_the_hits_of_its_tie(ties, deepest):
-    hits = [("u", rank, 2.0, len(items)) for rank, items in ties for _ in range(sum(items))]
-    hits = [one for one in hits if deepest is None or one[1] <= deepest]
-    rows = pl.LazyFrame(
-        hits,
-        schema={"user": pl.String, "rank": pl.Int64, "gain": pl.Float64, "tied": pl.Int64},
-        orient="row",
-    )
-
-    half = {"half": pl.col("gain") / 2}
-    with_hits = ties_with_hits(rows, ["user"], half)
-    found = over_places(with_hits, ["user"], deepest, [*half]).collect().sort("rank")
-
-    expected = places_in_fractions(ties, deepest)
-    assert found["rank"].to_list() == sorted(expected)
-    words = found.select("hit", "hits_so_far", "first_hit").rows()
-    assert [one for row in words for one in row] == exactly(
-        [float(one) for rank in sorted(expected) for one in expected[rank]]
-    )
-    assert found["gain"].to_list() == exactly(
-        [2 * float(expected[rank][0]) for rank in sorted(expected)]
-    )
-    assert found["half"].to_list() == exactly((found["gain"] / 2).to_list())
+    pairs = [(user, item) for user in ("u", "w") for item in rng.sample("abcd", 2)]
+    truth = [{"user": u, "item": i, "relevance": rng.randint(1, 3)} for u, i in pairs]
+    genres = [{"item": item, "genre": "x" if item < "c" else "y"} for item in "abcd"]
+    items = genres if by == ("genre",) else None
+    if shape == "judged":
+        recs = [row | {"relevance": rng.choice([None, 0, 1, 2])} for row in recs]
+    return Case(recs, truth if shape == "two" else None, items=items, by=by, policy=policy)

@@ -3,12 +3,12 @@
 import math
 import re
 import warnings
-from functools import partial
 from random import Random
 
 import polars as pl
 import pytest
 
+from asking import ask
 from buckets_of_users import in_buckets
 from pooled_ranks import apart, are_pooled
 from recframe.errors import DataError
@@ -50,39 +50,39 @@ SCENES = {
 }  # fmt: skip
 
 
+def mrr(kind, frame, truth, **bound):
+    with plan_errors():
+        return ask(kind, frame, "mrr", truth=truth, **bound)["mrr"].item(0)
+
+
 @pytest.mark.parametrize("scene", SCENES)
 def test_pooled_lists_are_an_error_and_ties_are_none(kind, scene):
     frame, truth, bound, advice = SCENES[scene]
-
-    def ask():
-        with plan_errors():
-            return kind.read(kind(frame).rec(truth=kind(truth), **bound).evaluate("mrr"))
-
     if advice is None:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            ask()
+            mrr(kind, frame, truth, **bound)
     else:
         with pytest.raises(Exception, match=re.escape(advice)) as raised:
-            ask()
+            mrr(kind, frame, truth, **bound)
         assert "several lists of a user" in str(raised.value)
 
 
 def test_half_of_the_lists_may_repeat_ranks(kind):
     single = lists([1, 2, 3]).filter(pl.col("user") > 2)
     frame = pl.concat([TWICE.filter(pl.col("user") <= 2), single])
-    assert kind.read(kind(frame).rec(truth=kind(TRUTH)).evaluate("mrr")).height == 1
+    assert mrr(kind, frame, TRUTH) > 0
 
 
 @pytest.mark.parametrize(("n", "fails"), [(30, True), (29, False)])
 def test_a_bucket_of_few_lists_says_nothing_of_most(n, fails):
     frame = pl.concat([TWICE.filter(user=1).with_columns(user=pl.lit(user)) for user in range(n)])
-    ask = partial(in_buckets, frame.rec(truth=TRUTH), "mrr", n=1)
+    rec = frame.rec(truth=TRUTH)
     if fails:
         with pytest.raises(DataError, match="several lists of a user"):
-            ask()
+            in_buckets(rec, "mrr", n=1)
     else:
-        assert ask()["mrr"].item() > 0
+        assert in_buckets(rec, "mrr", n=1)["mrr"].item() > 0
 
 
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
@@ -110,16 +110,11 @@ def test_random_lists_are_pooled_by_the_plain_rule_alone():
 def test_ids_of_floats_end_where_two_become_one(kind, role, first, fails):
     ids = pl.DataFrame({"user": [1, 2], "item": [1, 2], "rank": [1, 1]})
     ids = ids.with_columns(pl.Series(role, [first, 0.5]))  # half, which no nullable integer is
-
-    def ask():
-        with plan_errors():
-            return kind.read(kind(ids).rec(truth=kind(ids.drop("rank"))).evaluate("mrr"))
-
     if fails:
         with pytest.raises(Exception, match="two ids may have become one"):
-            ask()
+            mrr(kind, ids, ids.drop("rank"))
     else:
-        assert ask()["mrr"].item() == 1
+        assert mrr(kind, ids, ids.drop("rank")) == 1
 
 
 @pytest.mark.parametrize("truth", [TRUTH.with_columns(week=0), TRUTH], ids=["both", "lists"])

@@ -16,11 +16,13 @@ def ask(
     kind: Kind, frame: pl.DataFrame, *metrics: Any, k: Any = None, by: Any = None, **options: Any
 ) -> pl.DataFrame:
     """Evaluate on one kind of frame, side frames included, and read the result back as a Polars frame."""
-    options = {
-        name: kind(value) if isinstance(value, pl.DataFrame) else value
-        for name, value in options.items()
-    }
-    return kind.read(kind(frame).rec(**options).evaluate(*metrics, k=k, by=by))
+    return kind.read(bound(kind, frame, **options).evaluate(*metrics, k=k, by=by))
+
+
+def bound(kind: Kind, frame: pl.DataFrame, **options: Any) -> Any:
+    """Bind options to one kind of frame, of which side frames are too."""
+    frames = {name: kind(one) for name, one in options.items() if isinstance(one, pl.DataFrame)}
+    return kind(frame).rec(**options | frames)
 
 
 def ask_one(kind: Kind, frame: pl.DataFrame, *metrics: Any, **asked: Any) -> dict[str, Any]:
@@ -32,11 +34,8 @@ def rows(
     *rows: tuple[Any, ...], schema: Any = ("user", "item", "rank", "relevance"), **dtypes: Any
 ) -> pl.DataFrame:
     """Make a frame of rows; columns have the usual dtypes where no other is given."""
-    names = list(schema)
     known = SCHEMA | dtypes
-    return pl.DataFrame(
-        rows, schema={name: known.get(name, pl.String) for name in names}, orient="row"
-    )
+    return pl.DataFrame(rows, {name: known.get(name, pl.String) for name in schema}, orient="row")
 
 
 def ranking(
@@ -44,27 +43,17 @@ def ranking(
 ) -> pl.DataFrame:
     """Make the judged list of one user: items a, b, c and so on at ranks 1, 2, 3 and so on, or at those given."""
     ranks = ranks or range(1, len(relevance) + 1)
-    items = "abcdefghijklmnopqrstuvwxyz"
-    return rows(
-        *(
-            (user, items[place], rank, one)
-            for place, (rank, one) in enumerate(zip(ranks, relevance, strict=True))
-        )
-    )
+    pairs = zip(ranks, relevance, strict=True)
+    return rows(*((user, chr(ord("a") + at), *pair) for at, pair in enumerate(pairs)))
 
 
 def recommended(**lists: str) -> pl.DataFrame:
     """Make recommendations: each user's items from rank 1 down, one letter each."""
-    found = [
-        (user, item, rank)
-        for user, items in lists.items()
-        for rank, item in enumerate(items, start=1)
-    ]
+    found = [(user, item, rank) for user in lists for rank, item in enumerate(lists[user], start=1)]
     return rows(*found, schema=("user", "item", "rank"))
 
 
 def liked(**items: str) -> pl.DataFrame:
     """Make a truth: each user's relevant items, one letter each."""
-    return rows(
-        *((user, item) for user, own in items.items() for item in own), schema=("user", "item")
-    )
+    pairs = [(user, item) for user, own in items.items() for item in own]
+    return rows(*pairs, schema=("user", "item"))

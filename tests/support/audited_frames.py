@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import recframe as rf
-from asking import rows
+from asking import bound, rows
 from frame_kinds import Kind
 
 # Two users with lists of two items; each likes one item of the list and one beyond it.
@@ -39,18 +39,13 @@ POOLED = pl.concat(
 def audit(
     kind: Kind, frame: pl.DataFrame, *, k: int | None = None, by: Any = None, **options: Any
 ) -> pl.DataFrame:
-    options = {
-        name: kind(value) if isinstance(value, pl.DataFrame) else value
-        for name, value in options.items()
-    }
-    return kind.read(kind(frame).rec(**options).audit(k, by=by))
+    return kind.read(bound(kind, frame, **options).audit(k, by=by))
 
 
 def found(kind: Kind, frame: pl.DataFrame, **options: Any) -> list[tuple[Any, ...]]:
     """Return check, severity, frame, rows and users of every finding."""
-    return (
-        audit(kind, frame, **options).select("check", "severity", "frame", "rows", "users").rows()
-    )
+    names = ("check", "severity", "frame", "rows", "users")
+    return audit(kind, frame, **options).select(names).rows()
 
 
 def with_row(frame: pl.DataFrame, *more: tuple[Any, ...]) -> pl.DataFrame:

@@ -52,19 +52,17 @@ def _made(
     ]
     recs, judged = pl.DataFrame(lists), pl.DataFrame(truth)
     week = (pl.col("item") * 7 + pl.col("user")) % 2
+    columns = {
+        "user": users,
+        "country": [country[user] for user in users],
+        "household": [None if user % 11 == 0 else user // 3 for user in users],
+    }
+    genres = pl.Series([choose.choice("xy") for _ in range(n_items)])
     return {
         "recs": recs.with_columns(week=week),
         "truth": judged.with_columns(week=week),
-        "users": pl.DataFrame(
-            {
-                "user": users,
-                "country": [country[user] for user in users],
-                "household": [None if user % 11 == 0 else user // 3 for user in users],
-            }
-        ),
-        "items": pl.DataFrame({"item": range(n_items)}).with_columns(
-            genre=pl.Series([choose.choice("xy") for _ in range(n_items)])
-        ),
+        "users": pl.DataFrame(columns),
+        "items": pl.DataFrame({"item": range(n_items)}).with_columns(genre=genres),
         "train": judged.select("user", "item").gather_every(3),
     }
 

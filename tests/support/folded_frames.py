@@ -27,18 +27,13 @@ def folded(seed: int, n_users: int = 14, *, scored: bool = False) -> dict[str, p
         name: [] for name in ("recs", "truth", "train", "users", "items", "reference")
     }
     for fold in FOLDS.numbers:
-        rows["items"] += [
-            {
-                "item": item,
-                "genre": choose.choice("xyz"),
-                "price": choose.randint(0, 4) / 2,
-                "fold": fold,
-            }
-            for item in choose.sample(range(15), 12)
-        ]
+        for item in choose.sample(range(15), 12):
+            row = {"item": item, "genre": choose.choice("xyz"), "price": choose.randint(0, 4) / 2}
+            rows["items"].append(row | {"fold": fold})
         for user in range(n_users):
+            land = choose.choice("FD")
             rows["users"].append(
-                {"user": user, "land": choose.choice("FD"), "fold": fold, "sales": choose.random()}
+                {"user": user, "land": land, "fold": fold, "sales": choose.random()}
             )
             for model in ("a", "b", "reference"):
                 if choose.random() < 0.2:
@@ -46,15 +41,10 @@ def folded(seed: int, n_users: int = 14, *, scored: bool = False) -> dict[str, p
                 items = choose.sample(range(15), choose.randint(1, 6))
                 named = {} if model == "reference" else {"model": model}
                 order = [choose.randint(0, 2) if scored else place + 1 for place in range(6)]
-                rows["reference" if model == "reference" else "recs"] += [
-                    {
-                        **named,
-                        "user": user,
-                        "item": item,
-                        "score" if scored else "rank": order[place],
-                        "fold": fold,
-                    }
-                    for place, item in enumerate(items)
+                column = "score" if scored else "rank"
+                rows["recs" if named else "reference"] += [
+                    {**named, "user": user, "item": item, column: at, "fold": fold}
+                    for item, at in zip(items, order, strict=False)
                 ]
             for name, most in {"truth": choose.choice([0, 4]), "train": 4}.items():
                 graded = {"relevance": choose.randint(0, 2)} if name == "truth" else {}

@@ -50,13 +50,8 @@ def rows_of_logs(draw: st.DrawFn, *, form: str | None = None) -> tuple[str, list
 def log_of(form: str, rows: Sequence[Row]) -> pl.DataFrame:
     """Return rows as a log, with the number of each row."""
     dtype = FORMS[form][1]
-    columns = ("u", dtype), ("i", dtype), ("t", pl.Int64())
-    return pl.DataFrame(
-        [
-            pl.Series(name, [row[place] for row in rows], dtype=dtype)
-            for place, (name, dtype) in enumerate(columns)
-        ]
-    ).with_row_index("n")
+    schema = {"u": dtype, "i": dtype, "t": pl.Int64()}
+    return pl.DataFrame([*rows], schema, orient="row").with_row_index("n")
 
 
 def _by_user(rows: Sequence[Row], *, needs: Iterable[int]) -> dict[Any, list[int]]:
@@ -109,14 +104,7 @@ def _range_of(key: int, share: float, folds: int) -> int | None:
 
 
 def plain_random(  # noqa: PLR0913  the options of the rule
-    rows: Sequence[Row],
-    *,
-    share: float | None,
-    n: int | None,
-    per: str,
-    folds: int,
-    seed: int,
-    keep: int,
+    rows: Sequence[Row], *, share: float | None, n: int | None, per, folds, seed, keep
 ) -> Parts:
     """Return the part of each row, fold by fold, by the definition of `random`."""
     parts = _unlabelled(rows, folds, (0, 1), "train")
@@ -124,9 +112,8 @@ def plain_random(  # noqa: PLR0913  the options of the rule
     for user, numbers in _by_user(rows, needs=(0, 1)).items():
         key = {rows[one][1]: plain_key(seed, user, rows[one][1]) for one in numbers}
         items = sorted(key, key=lambda item: (key[item], item))
-        edges = (
-            _edges(exact, folds, len(items)) if n is None else [n * one for one in range(folds + 1)]
-        )
+        of_n = [(n or 0) * one for one in range(folds + 1)]
+        edges = _edges(exact, folds, len(items)) if n is None else of_n
         for number in numbers:
             item = rows[number][1]
             place = items.index(item)
@@ -142,14 +129,7 @@ def plain_random(  # noqa: PLR0913  the options of the rule
 
 
 def plain_by_user(  # noqa: PLR0913  the options of the rule
-    rows: Sequence[Row],
-    *,
-    share: float | None,
-    folds: int,
-    fold_in: float,
-    order: str,
-    seed: int,
-    at: int | None,
+    rows: Sequence[Row], *, share: float | None, folds, fold_in, order, seed, at: int | None
 ) -> Parts:
     """Return the part of each row, fold by fold, by the definition of `by_user`."""
     needs = (0, 1, 2) if order == "time" or at is not None else (0, 1)
@@ -163,13 +143,10 @@ def plain_by_user(  # noqa: PLR0913  the options of the rule
                 parts[0][one] = "train" if rows[one][2] < at else "later"
         if own is None:
             continue
-        unit = {
-            one: (
-                rows[one][2] if order == "time" else plain_key(seed, user, rows[one][1]),
-                rows[one][1],
-            )
-            for one in numbers
-        }
+        unit = {}
+        for one in numbers:
+            _, item, time = rows[one]
+            unit[one] = (time if order == "time" else plain_key(seed, user, item), item)
         units = sorted({*unit.values()})
         first = fold_in if fold_in >= 1 else max(1, floor(Fraction(str(fold_in)) * len(units)))
         for one in numbers:

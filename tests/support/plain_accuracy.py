@@ -64,15 +64,19 @@ def hit_rate(one: RankedList, k: int | None) -> float:
 
 
 @dataclass(frozen=True)
-class OfRatio:
-    """What one list adds to a ratio of two sums."""
+class Added:
+    """What one list adds to a number that is made of sums over lists, or of means."""
 
-    part: float
-    whole: float
+    parts: tuple[float, ...]
+    made: Callable[..., float]
+    of_means: bool = False
 
 
-def averaged(part: float, whole: float, average: str) -> float | OfRatio:
-    return OfRatio(part, whole) if average == "pooled" else ratio(part, whole)
+Value = float | Added | None
+
+
+def averaged(part: float, whole: float, average: str) -> Value:
+    return Added((part, whole), ratio) if average == "pooled" else ratio(part, whole)
 
 
 def places(one: RankedList, k: int | None, denominator: str) -> int:
@@ -83,70 +87,42 @@ def places(one: RankedList, k: int | None, denominator: str) -> int:
     }[denominator]
 
 
-def precision(
-    one: RankedList, k: int | None, denominator: str = "k", average: str = "users"
-) -> float | OfRatio:
+def precision(one: RankedList, k: int | None, denominator="k", average="users") -> Value:
     return averaged(len(one.hits_to(k)), places(one, k, denominator), average)
 
 
-def recall(
-    one: RankedList, k: int | None, denominator: str = "relevant", average: str = "users"
-) -> float | OfRatio:
+def recall(one: RankedList, k: int | None, denominator="relevant", average="users") -> Value:
     whole = {"relevant": one.n_relevant, "capped": capped(one.n_relevant, k)}
     return averaged(len(one.hits_to(k)), whole[denominator], average)
-
-
-@dataclass(frozen=True)
-class FOfMeans:
-    """What one list adds to an F that is made of the mean precision and the mean recall."""
-
-    p: float
-    r: float
-    beta: float
-
-
-@dataclass(frozen=True)
-class FOfSums:
-    """What one list adds to an F that is made of the precision and the recall of all lists together."""
-
-    hits: float
-    places: float
-    n_relevant: float
-    beta: float
 
 
 def harmonic_mean(p: float, r: float, beta: float) -> float:
     return ratio((1 + beta * beta) * p * r, beta * beta * p + r)
 
 
-def f_score(
-    one: RankedList, k: int | None, beta: float = 1, denominator: str = "k", average: str = "users"
-) -> float | FOfMeans | FOfSums:
-    hits, whole = len(one.hits_to(k)), places(one, k, denominator)
+def f_score(one: RankedList, k: int | None, beta=1, denominator="k", average="users") -> Value:
+    parts = (len(one.hits_to(k)), places(one, k, denominator), one.n_relevant)
+
+    def of_sums(hits: float, whole: float, n_relevant: float) -> float:
+        return harmonic_mean(ratio(hits, whole), ratio(hits, n_relevant), beta)
+
     if average == "pooled":
-        return FOfSums(hits, whole, one.n_relevant, beta)
-    p, r = ratio(hits, whole), ratio(hits, one.n_relevant)
-    return FOfMeans(p, r, beta) if average == "means" else harmonic_mean(p, r, beta)
-
-
-@dataclass(frozen=True)
-class OfGeometricMean:
-    """What one list adds to a geometric mean."""
-
-    value: float
+        return Added(parts, of_sums)
+    if average == "means":
+        hits, *wholes = parts
+        of_user = tuple(ratio(hits, whole) for whole in wholes)
+        return Added(of_user, lambda p, r: harmonic_mean(p, r, beta), of_means=True)
+    return of_sums(*parts)
 
 
 def mean_average_precision(
-    one: RankedList,
-    k: int | None,
-    normalizer: str = "relevant",
-    average: str = "arithmetic",
-    without_relevant: str = "zero",
-) -> float | OfGeometricMean:
+    one: RankedList, k: int | None, normalizer="relevant", average="", without_relevant="zero"
+) -> Value:
     value = average_precision(one, k, normalizer)
     if without_relevant == "one" and not one.n_relevant:
         value = 1.0
-    return OfGeometricMean(value) if average == "geometric" else value
+    is_geometric = average == "geometric"
+    return Added((math.log(max(value, 1e-5)),), math.exp, of_means=True) if is_geometric else value
 
 
 def average_precision(one: RankedList, k: int | None, normalizer: str) -> float:
@@ -166,28 +142,19 @@ def average_precision(one: RankedList, k: int | None, normalizer: str) -> float:
     return ratio(total, whole[normalizer])
 
 
-@dataclass(frozen=True)
-class OfCurves:
-    """What one list adds to the curves of the mean precision and the mean recall, from k = 1 on."""
+def recall_at_precision(one: RankedList, k: int, precision=0.5, denominator="k") -> Added:
+    """Of the curves of the mean precision and the mean recall, from k = 1 on."""
+    hits = [len(one.hits_to(j)) for j in range(1, k + 1)]
+    precisions = [ratio(n, places(one, j, denominator)) for j, n in enumerate(hits, 1)]
 
-    curve: tuple[tuple[float, float], ...]
-    precision: float
+    def highest(*means: float) -> float:
+        curve = zip(means[:k], means[k:], strict=True)
+        return max([r for p, r in curve if p > precision - 1e-9], default=0.0)
 
-
-def recall_at_precision(
-    one: RankedList, k: int, precision: float = 0.5, denominator: str = "k"
-) -> OfCurves:
-    cuts = range(1, k + 1)
-    hits = [len(one.hits_to(j)) for j in cuts]
-    whole = [places(one, j, denominator) for j in cuts]
-    found = zip(hits, whole, strict=True)
-    curve = [(ratio(hit, n), ratio(hit, one.n_relevant)) for hit, n in found]
-    return OfCurves(tuple(curve), precision)
+    return Added((*precisions, *(ratio(n, one.n_relevant) for n in hits)), highest, of_means=True)
 
 
-def interpolated_precision(
-    one: RankedList, k: int | None, recall: float = 0.5, rounding: str = "up"
-) -> float:
+def interpolated_precision(one: RankedList, k: int | None, recall=0.5, rounding="up") -> float:
     found = [(so_far, so_far / rank) for so_far, (rank, _) in enumerate(one.hits_to(k), start=1)]
     if rounding == "up":
         enough = [p for so_far, p in found if so_far / one.n_relevant > recall - 1e-9]
@@ -232,9 +199,7 @@ def infap(one: RankedList, k: int | None) -> float:
     return ratio(total, one.n_relevant)
 
 
-def compatibility(
-    one: RankedList, k: int | None, *, p: float = 0.95, normalize: bool = True
-) -> float:
+def compatibility(one: RankedList, k: int | None, *, p=0.95, normalize=True) -> float:
     """Clarke et al. 2021, depth by depth: of the list, and of the ideal one that is nearest to it."""
     hits = one.hits_to(k)
     rest = list(one.gains)
@@ -272,14 +237,12 @@ class Weighed:
     offset: float = 0
 
     def sum(self, hits: Iterable[tuple[float, float]]) -> float:
-        return math.fsum(
-            max(GAINS[self.gain](g + self.offset), 0.0) / self.logarithm(rank) for rank, g in hits
-        )
+        gains = [(max(GAINS[self.gain](g + self.offset), 0.0), rank) for rank, g in hits]
+        return math.fsum(gain / self.logarithm(rank) for gain, rank in gains)
 
     def logarithm(self, rank: float) -> float:
-        return math.log(
-            rank + 1 if self.discount == "shifted" else max(rank, self.log_base), self.log_base
-        )
+        at = rank + 1 if self.discount == "shifted" else max(rank, self.log_base)
+        return math.log(at, self.log_base)
 
 
 def in_order(gains: Iterable[float]) -> list[tuple[float, float]]:
@@ -292,11 +255,7 @@ def dcg(one: RankedList, k: int | None, **how: Any) -> float:
 
 
 def ndcg(
-    one: RankedList,
-    k: int | None,
-    ideal: str = "relevant",
-    without_relevant: str = "zero",
-    **how: Any,
+    one: RankedList, k: int | None, ideal="relevant", without_relevant="zero", **how: Any
 ) -> float:
     if without_relevant == "one" and not one.n_relevant:
         return 1.0
@@ -329,75 +288,39 @@ def err(one: RankedList, k: int | None, max_grade: float = 4) -> float:
     return total
 
 
-def insq(one: RankedList, k: int | None, **how: Any) -> float:
-    return plain_readers.insq(one.hits_to(k), **how)
-
-
-def inst(one: RankedList, k: int | None, **how: Any) -> float:
-    return plain_readers.inst(one.hits_to(k), **how)
-
-
-def bpm(one: RankedList, k: int, **how: Any) -> float:
-    return plain_readers.bpm(one.hits_to(k), k, **how)
-
-
-def nerr(one: RankedList, k: int | None, **how: Any) -> float:
-    return plain_readers.nerr(one.hits_to(k), k, **how)
-
-
-def sdcg(one: RankedList, k: int, **how: Any) -> float:
-    return plain_readers.sdcg(one.hits_to(k), k, **how)
+def reading(reader: Callable[..., float]) -> Callable[..., float]:
+    return lambda one, k, **how: reader(one.hits_to(k), k, **how)
 
 
 def bpref(one: RankedList, k: int | None) -> float:
     """Buckley and Voorhees 2004 as trec_eval computes it: what was not judged does not exist."""
-    total = 0.0
-    items = one.items_to(k)
+    total, items = 0.0, one.items_to(k)
+    misses = [item.rank for item in items if item.judged and not item.relevant]
+    most = min(one.n_relevant, one.n_not_relevant)
     for item in items:
         if item.relevant:
-            above = sum(
-                1
-                for other in items
-                if other.judged and not other.relevant and other.rank < item.rank
-            )
-            most = min(one.n_relevant, one.n_not_relevant)
+            above = sum(rank < item.rank for rank in misses)
             total += 1 - (above / most if above < most else float(above > 0))
     return ratio(total, one.n_relevant)
 
 
 def auc(one: RankedList, k: int | None, without_pair: str = "null") -> float | None:
     items = one.items_to(k)
-    pairs = [
-        (good.rank, bad.rank)
-        for good in items
-        if good.relevant
-        for bad in items
-        if not bad.relevant
-    ]
-    if not pairs:
-        return float(any(item.relevant for item in items)) if without_pair == "hit" else None
-    return sum(1.0 if good < bad else 0.5 if good == bad else 0.0 for good, bad in pairs) / len(
-        pairs
+    hits, misses = (
+        [one.rank for one in items if one.relevant is is_hit] for is_hit in (True, False)
     )
+    if not hits or not misses:
+        return float(bool(hits)) if without_pair == "hit" else None
+    pairs = [(good < bad) + (good == bad) / 2 for good in hits for bad in misses]
+    return sum(pairs) / len(pairs)
 
 
-@dataclass(frozen=True)
-class OfWeightedMean:
-    """What one list adds to a weighted mean."""
-
-    value: float
-    weight: float
-
-
-def gauc(one: RankedList, k: int | None, weight: str = "impressions") -> OfWeightedMean | None:
+def gauc(one: RankedList, k: int | None, weight: str = "impressions") -> Added | None:
     value, items = auc(one, k), one.items_to(k)
     relevant = sum(item.relevant for item in items)
-    weights = {
-        "impressions": len(items),
-        "relevant": relevant,
-        "pairs": relevant * (len(items) - relevant),
-    }
-    return None if value is None else OfWeightedMean(value, weights[weight])
+    pairs = relevant * (len(items) - relevant)
+    own = {"impressions": len(items), "relevant": relevant, "pairs": pairs}[weight]
+    return None if value is None else Added((value * own, own), ratio)
 
 
 def partial_auc(one: RankedList, k: int | None, misses: float = 10, hits: str = "all") -> float:
@@ -427,8 +350,6 @@ def judged(one: RankedList, k: int | None) -> float:
     return ratio(sum(item.judged for item in items), len(items))
 
 
-Value = float | OfRatio | OfCurves | FOfMeans | FOfSums | OfGeometricMean | OfWeightedMean | None
-
 METRICS: dict[str, Callable[..., Value]] = {
     "hit_rate": hit_rate,
     "precision": precision,
@@ -447,11 +368,11 @@ METRICS: dict[str, Callable[..., Value]] = {
     "r_precision": r_precision,
     "rbp": rbp,
     "err": err,
-    "insq": insq,
-    "inst": inst,
-    "bpm": bpm,
-    "nerr": nerr,
-    "sdcg": sdcg,
+    "insq": reading(plain_readers.insq),
+    "inst": reading(plain_readers.inst),
+    "bpm": reading(plain_readers.bpm),
+    "nerr": reading(plain_readers.nerr),
+    "sdcg": reading(plain_readers.sdcg),
     "bpref": bpref,
     "auc": auc,
     "gauc": gauc,

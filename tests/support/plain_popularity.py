@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from plain_scene import Scene, mean, ratio
+from plain_scene import One, Scene, Several, mean, ratio
 
 WEIGHTS: dict[str, Callable[[float], float]] = {
     "none": lambda rank: 1.0,  # noqa: ARG005
@@ -16,50 +16,32 @@ WEIGHTS: dict[str, Callable[[float], float]] = {
 }
 
 
-def exposures(scene: Scene, users: Iterable[Any], k: int | None, weight: str) -> dict[Any, float]:
-    """{item of the catalogue: exposure}, zeros included."""
-    found: dict[Any, list[float]] = {item: [] for item in scene.catalogue()}
-    for user in users:
-        for item, rank in scene.listed(user, k):
-            if item in found:
-                found[item].append(WEIGHTS[weight](rank))
-    return {item: math.fsum(own) for item, own in found.items()}
+def exposures(lists: Several, weight: str) -> list[float]:
+    """Return the exposure of each item of the catalogue, zeros included."""
+    found: dict[Any, list[float]] = {item: [] for item in lists.scene.catalogue}
+    for item, rank in lists.listed:
+        if item in found:
+            found[item].append(WEIGHTS[weight](rank))
+    return [math.fsum(own) for own in found.values()]
 
 
-def coverage(scene: Scene, users: Sequence[Any], k: int | None) -> float | None:
-    counts = exposures(scene, users, k, "none")
-    return ratio(sum(count > 0 for count in counts.values()), len(counts))
+def coverage(lists: Several) -> float | None:
+    counts = exposures(lists, "none")
+    return ratio(sum(count > 0 for count in counts), len(counts))
 
 
-def gini(
-    scene: Scene,
-    users: Sequence[Any],
-    k: int | None,
-    *,
-    weight: str = "none",
-    normalizer: str = "corrected",
-) -> float | None:
+def gini(lists: Several, *, weight: str = "none", normalizer: str = "corrected") -> float | None:
     """Half the relative mean difference, over all ordered pairs of items."""
-    found = list(exposures(scene, users, k, weight).values())
+    found = exposures(lists, weight)
     total, n = math.fsum(found), len(found)
     if not total:
         return None
-    if n == 1:
-        return 0.0
     differences = math.fsum(abs(one - other) for one in found for other in found)
-    return differences / (2 * total * (n if normalizer == "n" else n - 1))
+    return differences / (2 * total * (n if normalizer == "n" else max(n - 1, 1)))
 
 
-def entropy(
-    scene: Scene,
-    users: Sequence[Any],
-    k: int | None,
-    *,
-    weight: str = "none",
-    normalized: bool = False,
-    log_base: float = 2,
-) -> float | None:
-    found = list(exposures(scene, users, k, weight).values())
+def entropy(lists: Several, *, weight="none", normalized=False, log_base=2) -> float | None:
+    found = exposures(lists, weight)
     total = math.fsum(found)
     if not total:
         return None
@@ -67,219 +49,156 @@ def entropy(
     return ratio(value, math.log(len(found), log_base)) if normalized else value
 
 
-def user_coverage(scene: Scene, user: Any, k: int | None, *, at_least: str = "one") -> float:
-    n = len(scene.listed(user, k))
-    return float(n >= (k if at_least == "k" and k is not None else 1))
+def user_coverage(one: One, *, at_least: str = "one") -> float:
+    return float(len(one.listed) >= (one.k if at_least == "k" and one.k is not None else 1))
 
 
-def confusion(
-    scene: Scene, user: Any, k: int | None, *, denominator: str = "list"
-) -> tuple[int, int, int, int]:
+def confusion(one: One, denominator: str = "list") -> tuple[int, int, int, int]:
     """Count (tp, fp, fn, tn) over the catalogue."""
-    catalogue = scene.catalogue()
-    listed = catalogue & set(scene.found(user, k))
-    relevant = catalogue & set(scene.relevant(user))
+    catalogue = one.scene.catalogue
+    listed, relevant = catalogue & {*one.found}, catalogue & {*one.relevant}
     tp = len(listed & relevant)
     # more than k items where ranks repeat
-    places = len(listed) if denominator == "list" or k is None else max(k, tp)
+    places = len(listed) if denominator == "list" or one.k is None else max(one.k, tp)
     fp, fn = places - tp, len(relevant) - tp
     return tp, fp, fn, max(len(catalogue) - tp - fp - fn, 0)
 
 
-def fall_out(scene: Scene, user: Any, k: int | None) -> float:
-    _, fp, _, tn = confusion(scene, user, k)
+def fall_out(one: One) -> float:
+    _, fp, _, tn = confusion(one)
     return ratio(fp, fp + tn) or 0.0
 
 
-def places_above(scene: Scene, user: Any, k: int | None) -> list[float]:
-    """Of each relevant item of the catalogue the places above its own: behind the list the mean of those that are left."""
-    ranks, n = dict(scene.listed(user, k)), len(scene.catalogue())
-    places = range(min(len(ranks), n), n)
-    left = sum(places) / len(places) if places else n - 0.5
-    relevant = scene.catalogue() & set(scene.relevant(user))
-    return [ranks[item] - 1 if item in ranks else left for item in relevant]
-
-
-def mean_percentile_rank(
-    scene: Scene,
-    user: Any,
-    k: int | None,
-    *,
-    average: str = "users",  # noqa: ARG001  of one user both are the same
-) -> float | None:
-    """Hu et al. 2008; over all pairs of a user and a relevant item, if these are averaged."""
-    above, n = mean(places_above(scene, user, k)), len(scene.catalogue())
-    return None if above is None else min(above, n - 1) / n
-
-
-def mcc(scene: Scene, user: Any, k: int | None, *, denominator: str = "list") -> float:
-    tp, fp, fn, tn = confusion(scene, user, k, denominator=denominator)
+def mcc(one: One, *, denominator: str = "list") -> float:
+    tp, fp, fn, tn = confusion(one, denominator)
     return ratio(tp * tn - fp * fn, math.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))) or 0.0
 
 
-def novelty(  # noqa: PLR0913
-    scene: Scene,
-    user: Any,
-    k: int | None,
-    *,
-    cold: str = "one",
-    normalized: bool = False,
-    log_base: float = 2,
-    denominator: str = "list",
-) -> float | None:
-    n_users = len(scene.train_users())
-    popular = [scene.popularity(item) for item in scene.found(user, k)]
+def places_above(one: One) -> list[float]:
+    """Of each relevant item of the catalogue the places above its own: behind the list the mean of those that are left."""
+    ranks, n = dict(one.listed), len(one.scene.catalogue)
+    left = mean(range(min(len(ranks), n), n))
+    left = n - 0.5 if left is None else left
+    relevant = one.scene.catalogue & {*one.relevant}
+    return [ranks[item] - 1 if item in ranks else left for item in relevant]
+
+
+def mean_percentile_rank(one: One, **_average: str) -> float | None:
+    """Hu et al. 2008; over all pairs of a user and a relevant item, if these are averaged, which is one thing of one user."""
+    above, n = mean(places_above(one)), len(one.scene.catalogue)
+    return None if above is None else min(above, n - 1) / n
+
+
+def novelty(one: One, *, cold="one", normalized=False, log_base=2, denominator="list"):
+    n_users = len(one.scene.train_users)
+    popular = [one.scene.popularity[item] for item in one.found]
     if cold == "drop":
         popular = [pop for pop in popular if pop]
     if not popular or not n_users:
         return None
-    informed = [math.log(n_users / max(pop, 1), log_base) for pop in popular]
-    value = math.fsum(informed) / places(len(informed), k, denominator)
-    return ratio(value, math.log(n_users, log_base)) if normalized and value is not None else value
-
-
-def places(n: int, k: int | None, denominator: str) -> int:
-    """What a list of n items is divided by; more than k of them stand up to k where ranks repeat."""
-    return n if denominator == "list" or k is None else max(n, k)
+    informed = math.fsum(math.log(n_users / max(pop, 1), log_base) for pop in popular)
+    # more than k items stand up to k where ranks repeat
+    by_list = denominator == "list" or one.k is None
+    value = informed / (len(popular) if by_list else max(len(popular), one.k))
+    return ratio(value, math.log(n_users, log_base)) if normalized else value
 
 
 def discounted(
-    scene: Scene,
-    users: Iterable[Any],
-    k: int | None,
-    how: tuple[str, bool],
-    novel: Callable[[Any], float],
+    ones: Iterable[One], novel: Callable[[Scene, Any], float], *, discount="none", relevance=False
 ) -> float | None:
     """Expected novelty in the browsing model of Vargas and Castells: discounts sum to 1 over the list, or over all rows."""
-    discount, relevance = how
     total, parts = [], []
-    for user in users:
-        relevant = scene.relevant(user)
-        for item, rank in scene.listed(user, k):
-            total.append(WEIGHTS[discount](rank))
-            parts.append(
-                WEIGHTS[discount](rank) * novel(item) * (not relevance or item in relevant)
-            )
-    return ratio(math.fsum(parts), math.fsum(total)) if scene.train else None
+    for one in ones:
+        for item, rank in one.listed:
+            weight = WEIGHTS[discount](rank)
+            total.append(weight)
+            parts.append(weight * novel(one.scene, item) * (not relevance or item in one.relevant))
+    return ratio(math.fsum(parts), math.fsum(total))
 
 
-def epc(
-    scene: Scene, user: Any, k: int | None, *, discount: str = "none", relevance: bool = False
+def epc(one: One, **how: Any) -> float | None:
+    def novel(scene: Scene, item: Any) -> float:
+        return 1 - scene.popularity[item] / len(scene.train_users)
+
+    return discounted([one], novel, **how) if one.scene.train else None
+
+
+def efd(one: One, **how: Any) -> float | None:
+    return efd_of_rows(Several(one.scene, [one.user], one.k), **how)
+
+
+def efd_of_rows(
+    lists: Several, *, log_base=2, cold="one", average="rows", **how: Any
 ) -> float | None:
-    n_users = len(scene.train_users())
-    if not n_users:
-        return None
-    return discounted(
-        scene, [user], k, (discount, relevance), lambda item: 1 - scene.popularity(item) / n_users
-    )
+    del average  # of one user both are the same
 
+    def novel(scene: Scene, item: Any) -> float:
+        pop = scene.popularity[item]
+        share = len(scene.train) / max(pop, 1)
+        return 0.0 if cold == "zero" and not pop else math.log(share, log_base)
 
-def efd(scene: Scene, user: Any, k: int | None, **how: Any) -> float | None:
-    return efd_of_rows(scene, [user], k, **how)
-
-
-def efd_of_rows(  # noqa: PLR0913
-    scene: Scene,
-    users: Iterable[Any],
-    k: int | None,
-    *,
-    discount: str = "none",
-    relevance: bool = False,
-    log_base: float = 2,
-    cold: str = "one",
-    average: str = "rows",  # noqa: ARG001  of one user both are the same
-) -> float | None:
-    if not scene.train:
-        return None
-
-    def novel(item: Any) -> float:
-        pop = scene.popularity(item)
-        return (
-            0.0
-            if cold == "zero" and not pop
-            else math.log(len(scene.train) / max(pop, 1), log_base)
-        )
-
-    return discounted(scene, users, k, (discount, relevance), novel)
+    return discounted(lists, novel, **how) if lists.scene.train else None
 
 
 def quantile(scene: Scene, item: Any) -> float:
     """The share of train's items that the item is as popular as, counting half of the others of its own popularity."""
-    pop, others = scene.popularity(item), [scene.popularity(other) for other in scene.train_items()]
+    pop, others = scene.popularity[item], [*scene.popularity.values()]
     same = sum(other == pop for other in others)
     return (sum(other < pop for other in others) + (same + 1) / 2) / len(others) if same else 0.0
 
 
-def popularity(scene: Scene, user: Any, k: int | None, *, normalizer: str = "none") -> float | None:
+def popularity(one: One, *, normalizer: str = "none") -> float | None:
+    scene = one.scene
     if normalizer == "quantile":
-        return mean(quantile(scene, item) for item in scene.found(user, k))
-    found = mean(scene.popularity(item) for item in scene.found(user, k))
+        return mean(quantile(scene, item) for item in one.found)
+    found = mean(scene.popularity[item] for item in one.found)
     whole = {
         "none": 1,
-        "users": len(scene.train_users()),
-        "max": max(map(scene.popularity, scene.train_items()), default=0),
+        "users": len(scene.train_users),
+        "max": max(scene.popularity.values(), default=0),
         "interactions": len(scene.train),
     }
     return None if found is None else ratio(found, whole[normalizer])
 
 
-def long_tail(scene: Scene, tail: str, share: float) -> set[Any]:
+def long_tail(scene: Scene, tail: str = "interactions", share: float = 0.8) -> set[Any]:
     """The catalogue without the head, which holds a share of the interactions or of the items; of a segment, its part."""
-    catalogue = scene.catalogue()
+    catalogue, counts = scene.catalogue, scene.popularity
     if tail == "items":
-        rising = sorted(catalogue, key=lambda item: (scene.popularity(item), item))
+        rising = sorted(catalogue, key=lambda item: (counts[item], item))
         return set(rising[: max(int(round(1 - share, 12) * len(rising)), 1)])
     head: set[Any] = set()
-    for item in sorted(scene.train_items(), key=lambda item: (-scene.popularity(item), item)):
-        if sum(map(scene.popularity, head)) >= share * len(scene.train):
+    for item in sorted(counts, key=lambda item: (-counts[item], item)):
+        if sum(counts[one] for one in head) >= share * len(scene.train):
             break
         head.add(item)
     return catalogue - head
 
 
-def long_tail_count(
-    scene: Scene, user: Any, k: int | None, *, tail: str = "interactions", share: float = 0.8
-) -> float | None:
-    found = scene.found(user, k)
-    return float(len(long_tail(scene, tail, share) & set(found))) if found else None
+def long_tail_count(one: One, **how: Any) -> float | None:
+    return float(len(long_tail(one.scene, **how) & {*one.found})) if one.found else None
 
 
-def long_tail_share(
-    scene: Scene, user: Any, k: int | None, *, tail: str = "interactions", share: float = 0.8
-) -> float | None:
-    count = long_tail_count(scene, user, k, tail=tail, share=share)
-    return None if count is None else count / len(scene.found(user, k))
+def long_tail_share(one: One, **how: Any) -> float | None:
+    return long_tail_count(one, **how) / len(one.found) if one.found else None
 
 
-def tail_coverage(
-    scene: Scene,
-    users: Sequence[Any],
-    k: int | None,
-    *,
-    tail: str = "interactions",
-    share: float = 0.8,
-) -> float | None:
-    there = long_tail(scene, tail, share)
-    return ratio(len({item for user in users for item in scene.found(user, k)} & there), len(there))
+def tail_coverage(lists: Several, **how: Any) -> float | None:
+    there = long_tail(lists.scene, **how)
+    return ratio(len({item for item, _ in lists.listed} & there), len(there))
 
 
-def popularity_lift(
-    scene: Scene, users: Sequence[Any], k: int | None, *, average: str = "ratio"
-) -> float | None:
-    pairs = []
-    for user in users:
-        listed = mean(scene.popularity(item) for item in scene.found(user, k))
-        before = mean(scene.popularity(item) for item in scene.history(user))
-        if listed is not None and before is not None:
-            pairs.append((listed, before))
+def popularity_lift(lists: Several, *, average: str = "ratio") -> float | None:
+    count = lists.scene.popularity
+    pairs = [[mean(count[i] for i in items) for items in (one.found, one.history)] for one in lists]
+    pairs = [pair for pair in pairs if None not in pair]
     if average == "users":
         return mean((listed - before) / before for listed, before in pairs)
     if not pairs:
         return None
-    listed, before = (math.fsum(side) / len(pairs) for side in zip(*pairs, strict=True))
+    listed, before = map(mean, zip(*pairs, strict=True))
     return (listed - before) / before
 
 
-def repeat_rate(scene: Scene, user: Any, k: int | None) -> float | None:
-    found = scene.found(user, k)
-    return ratio(len(set(found) & set(scene.history(user))), len(found))
+def repeat_rate(one: One) -> float | None:
+    return ratio(len({*one.found} & {*one.history}), len(one.found))

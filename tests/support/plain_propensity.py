@@ -7,139 +7,91 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from plain_scene import Scene, ratio
-
-Worth = Callable[[float, float], float]
+from plain_scene import One, ratio
 
 
-def propensity(scene: Scene, user: Any, item: Any, exponent: float, floor: float) -> float:
+def propensity(one: One, item: Any, exponent: float, floor: float) -> float:
     """Return how likely it was to observe the pair: as given, or by the item's popularity, which has this exponent."""
+    scene = one.scene
     if scene.propensity is not None:
-        return max(scene.propensity[user, item] or 0.0, floor)
-    most = max(map(scene.popularity, scene.train_items()), default=1)
-    return max((max(scene.popularity(item), 1) / most) ** ((exponent + 1) / 2), floor)
-
-
-def weighted(  # noqa: PLR0913
-    scene: Scene,
-    user: Any,
-    k: int | None,
-    worth: Worth,
-    *,
-    weights: str,
-    exponent: float = 1.0,
-    min_propensity: float = 1e-4,
-    whole: int = 1,
-) -> float:
-    """Sum what a listed relevant item is worth at its rank over its propensity; SNIPS divides by the sum of 1 / propensity.
-
-    IPS divides by the whole: the relevant items at hand for recall, nothing for a total.
-    """
-    relevant = scene.relevant(user)
-    chances = {item: propensity(scene, user, item, exponent, min_propensity) for item in relevant}
-    listed = [(item, rank) for item, rank in scene.listed(user, k) if item in relevant]
-    total = math.fsum(worth(rank, relevant[item]) / chances[item] for item, rank in listed)
-    return (
-        ratio(
-            total,
-            whole if weights == "ips" else math.fsum(1 / chance for chance in chances.values()),
-        )
-        or 0.0
-    )
-
-
-def weighted_recall(scene: Scene, user: Any, k: int | None, **how: Any) -> float:
-    return weighted(scene, user, k, lambda rank, gain: 1.0, whole=len(scene.relevant(user)), **how)  # noqa: ARG005
-
-
-def weighted_dcg(scene: Scene, user: Any, k: int | None, **how: Any) -> float:
-    return weighted(scene, user, k, lambda rank, gain: gain / math.log2(rank + 1), **how)
+        return max(scene.propensity[one.user, item] or 0.0, floor)
+    most = max(scene.popularity.values(), default=1)
+    return max((max(scene.popularity[item], 1) / most) ** ((exponent + 1) / 2), floor)
 
 
 @dataclass(frozen=True)
 class Observed:
-    """One list cut at k, and the user's relevant items, each with 1 / its propensity."""
+    """A list whose relevant items have each 1 / its propensity."""
 
-    relevant: dict[Any, float]
+    one: One
     inverse: dict[Any, float]
-    listed: list[tuple[Any, float]]
     snips: bool
+
+    def total(self, worth: Callable[[float, float], float]) -> float:
+        """Sum what a hit is worth by its rank and gain, over its propensity."""
+        gains = self.one.relevant
+        hits = [(item, rank) for item, rank in self.one.listed if item in gains]
+        return math.fsum(self.inverse[item] * worth(rank, gains[item]) for item, rank in hits)
+
+    def over(self, total: float, whole: float) -> float:
+        """Divide by the whole, which SNIPS estimates by the sum of 1 / propensity."""
+        return ratio(total, math.fsum(self.inverse.values()) if self.snips else whole) or 0.0
 
     def share(self, total: float) -> float:
         """Take each weight relative to the mean weight of the relevant items, if asked for."""
-        mean = ratio(math.fsum(self.inverse.values()), len(self.inverse)) if self.snips else 1.0
-        found = ratio(total, mean) or 0.0
-        return min(found, 1.0) if self.snips else found
-
-    def total(self, worth: Callable[[float], float]) -> float:
-        return math.fsum(
-            self.inverse[item] * worth(rank) for item, rank in self.listed if item in self.inverse
-        )
+        found = self.over(total, 1.0)
+        return min(found * len(self.inverse), 1.0) if self.snips else found
 
 
-def observed(
-    scene: Scene,
-    user: Any,
-    k: int | None,
-    weights: str,
-    exponent: float = 1.0,
-    min_propensity: float = 1e-4,
-) -> Observed:
-    relevant = scene.relevant(user)
-    chances = {
-        item: 1 / propensity(scene, user, item, exponent, min_propensity) for item in relevant
-    }
-    return Observed(relevant, chances, [*scene.listed(user, k)], weights == "snips")
+def observed(one: One, weights: str, exponent=1.0, min_propensity=1e-4) -> Observed:
+    inverse = {item: 1 / propensity(one, item, exponent, min_propensity) for item in one.relevant}
+    return Observed(one, inverse, weights == "snips")
 
 
-def weighted_precision(scene: Scene, user: Any, k: int | None, **how: Any) -> float:
-    one = observed(scene, user, k, **how)
-    places = len(one.listed) if k is None else k
-    return one.share(ratio(one.total(lambda rank: 1.0), places) or 0.0)  # noqa: ARG005
+def recall(one: One, **how: Any) -> float:
+    own = observed(one, **how)
+    return own.over(own.total(lambda _rank, _gain: 1.0), len(one.relevant))
 
 
-def weighted_rbp(scene: Scene, user: Any, k: int | None, *, p: float = 0.8, **how: Any) -> float:
-    one = observed(scene, user, k, **how)
-    return one.share((1 - p) * one.total(lambda rank: p ** (rank - 1)))
+def dcg(one: One, **how: Any) -> float:
+    own = observed(one, **how)
+    return own.over(own.total(lambda rank, gain: gain / math.log2(rank + 1)), 1.0)
 
 
-def weighted_ndcg(
-    scene: Scene, user: Any, k: int | None, *, gain: str = "linear", **how: Any
-) -> float:
-    one = observed(scene, user, k, **how)
-    gains = {
-        item: {"linear": g, "exp": 2**g - 1, "binary": 1.0}[gain]
-        for item, g in one.relevant.items()
-    }
-    found = math.fsum(
-        gains[item] * one.inverse[item] / math.log2(rank + 1)
-        for item, rank in one.listed
-        if item in gains
-    )
-    own = one.inverse if one.snips else dict.fromkeys(gains, 1.0)
-    best = sorted((gains[item] * own[item] for item in gains), reverse=True)[:k]
-    return (
-        ratio(found, math.fsum(value / math.log2(place + 2) for place, value in enumerate(best)))
-        or 0.0
-    )
+def precision(one: One, **how: Any) -> float:
+    own = observed(one, **how)
+    places = len(one.listed) if one.k is None else one.k
+    return own.share(ratio(own.total(lambda _rank, _gain: 1.0), places) or 0.0)
 
 
-def weighted_auc(scene: Scene, user: Any, k: int | None, **how: Any) -> float | None:
+def rbp(one: One, *, p: float = 0.8, **how: Any) -> float:
+    own = observed(one, **how)
+    return own.share((1 - p) * own.total(lambda rank, _gain: p ** (rank - 1)))
+
+
+def ndcg(one: One, *, gain: str = "linear", **how: Any) -> float:
+    own = observed(one, **how)
+
+    def raised(g: float) -> float:
+        return {"linear": g, "exp": 2**g - 1, "binary": 1.0}[gain]
+
+    found = own.total(lambda rank, g: raised(g) / math.log2(rank + 1))
+    weighed = [raised(g) * (own.inverse[i] if own.snips else 1.0) for i, g in one.relevant.items()]
+    best = enumerate(sorted(weighed, reverse=True)[: one.k], start=1)
+    return ratio(found, math.fsum(value / math.log2(place + 1) for place, value in best)) or 0.0
+
+
+def auc(one: One, **how: Any) -> float | None:
     """Of each relevant item of the list: which share of the others stands below it."""
-    one = observed(scene, user, k, **how)
-    hits = [(rank, one.inverse[item]) for item, rank in one.listed if item in one.inverse]
-    misses = [rank for item, rank in one.listed if item not in one.inverse]
-    if not hits or not misses:
+    own = observed(one, **how)
+    misses = [rank for item, rank in one.listed if item not in one.relevant]
+    if not misses or len(misses) == len(one.listed):
         return None
-    total = math.fsum(w * sum(rank < miss for miss in misses) / len(misses) for rank, w in hits)
-    return total / (math.fsum(w for _, w in hits) if one.snips else len(hits))
+    total = own.total(lambda rank, _: sum(rank < miss for miss in misses) / len(misses))
+    weights = own.total(lambda _rank, _gain: 1.0)
+    return total / (weights if own.snips else len(one.listed) - len(misses))
 
 
 WEIGHTED: dict[str, Callable[..., float | None]] = {
-    "recall": weighted_recall,
-    "dcg": weighted_dcg,
-    "precision": weighted_precision,
-    "rbp": weighted_rbp,
-    "ndcg": weighted_ndcg,
-    "auc": weighted_auc,
+    one.__name__: one for one in (recall, dcg, precision, rbp, ndcg, auc)
 }

@@ -34,30 +34,22 @@ def read(
     return gained / read if read else 0.0
 
 
-def insq(hits: Hits, target: float = 1, **scale: float) -> float:
+def insq(hits: Hits, _k: int | None = None, target: float = 1, **scale: float) -> float:
     return read(hits, lambda r, _h, _g: ((r + 2 * target - 1) / (r + 2 * target)) ** 2, **scale)
 
 
-def inst(hits: Hits, target: float = 1, **scale: float) -> float:
-    return read(
-        hits,
-        lambda r, _h, g: ((r + 2 * target - g - 1) / (r + 2 * target - g)) ** 2,
-        **scale,
-    )
+def inst(hits: Hits, _k: int | None = None, target: float = 1, **scale: float) -> float:
+    def goes_on(r: int, _h: float, gained: float) -> float:
+        return ((r + 2 * target - gained - 1) / (r + 2 * target - gained)) ** 2
+
+    return read(hits, goes_on, **scale)
 
 
 def bpm(hits: Hits, k: int, target: float = 1, **scale: float) -> float:
     return read(hits, lambda _r, _h, g: float(g < target), k, **scale)
 
 
-def nerr(
-    hits: Hits,
-    k: int | None,
-    form: str = "patience",
-    p: float = 0.9,
-    target: float = 1,
-    **scale: float,
-) -> float:
+def nerr(hits: Hits, k: int | None, form="patience", p=0.9, target=1, **scale: float) -> float:
     on: Callable[[int], float] = {
         "patience": lambda _: p,
         "target": lambda r: ((r + 2 * target - 1) / (r + 2 * target)) ** 2,

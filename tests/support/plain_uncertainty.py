@@ -28,11 +28,8 @@ def values_of(
     NOTE: each metric is asked by itself, since with others a user who counts for some alone has a row.
     """
     result = rec.evaluate(metric, by=[*by, user])
-    result = (
-        pl.from_pandas(result)
-        if hasattr(result, "to_numpy") and not isinstance(result, pl.DataFrame)
-        else result.lazy().collect()
-    )
+    is_polars = isinstance(result, (pl.DataFrame, pl.LazyFrame))
+    result = result.lazy().collect() if is_polars else pl.from_pandas(result)
     found: dict[tuple[Any, ...], dict[Any, float | None]] = {}
     for row in result.to_dicts():
         segment = tuple(row[name] for name in [model, *by] if name in row)
@@ -87,13 +84,9 @@ def summary(
     """Return a row of `summarize` but its keys and note; what cannot be said is None."""
     known = {user: value for user, value in values.items() if value is not None}
     numbers, n = list(known.values()), len(known)
-    row: Row = {
-        "value": math.fsum(numbers) / n if n else None,
-        "value_low": None,
-        "value_high": None,
-        "std": float(np.std(numbers, ddof=1)) if n > 1 else None,
-        "n_users": n,
-    }
+    row: Row = {"value": math.fsum(numbers) / n if n else None, "n_users": n}
+    row |= {"value_low": None, "value_high": None}
+    row["std"] = float(np.std(numbers, ddof=1)) if n > 1 else None
     squared, freedom = (row["std"] ** 2 / n if n > 1 else math.nan), n - 1
     if clusters is not None and n:
         squared, freedom = clustered_error(numbers, [clusters.get(user) for user in known])
@@ -104,13 +97,7 @@ def summary(
 
 
 def comparison(
-    b: Values,
-    a: Values,
-    *,
-    margin: float | None = None,
-    direction: str = "higher",
-    ends: tuple[float, float] | None = (0.0, 1.0),
-    level: float = LEVEL,
+    b: Values, a: Values, *, margin=None, direction="higher", ends=(0.0, 1.0), level=LEVEL
 ) -> Row:
     """Return a row of `compare` but its keys, what a family decides, and its words."""
     users = dict.fromkeys([*a, *b])
@@ -127,11 +114,8 @@ def comparison(
     row |= {"wins": int(better.sum()), "ties": int((d == 0).sum()), "losses": int(worse.sum())}
     row["n_users"] = n
     if n:
-        row |= {
-            "value": both[:, 0].mean(),
-            "baseline_value": both[:, 1].mean(),
-            "difference": d.mean(),
-        }
+        row |= {"value": both[:, 0].mean(), "baseline_value": both[:, 1].mean()}
+        row["difference"] = d.mean()
         row["relative"] = d.mean() / both[:, 1].mean() if both[:, 1].sum() else None
     if n > 1:
         row |= _tested(both, d, row, level)
@@ -142,15 +126,11 @@ def comparison(
 
 
 def _tested(both: Any, d: Any, row: Row, level: float) -> Row:
-    n, std = len(d), np.std(d, ddof=1)
+    n, std, mean = len(d), np.std(d, ddof=1), row["difference"]
     half = quantile(n - 1, level) * std / math.sqrt(n)
-    return {
-        "difference_low": row["difference"] - half,
-        "difference_high": row["difference"] + half,
-        "p_value": max(
-            _p_value(both[:, 0], both[:, 1], "two-sided"), min(1, 2 / 2.0 ** (d != 0).sum())
-        ),
-    }
+    least = min(1, 2 / 2.0 ** (d != 0).sum())
+    p_value = max(_p_value(both[:, 0], both[:, 1], "two-sided"), least)
+    return {"difference_low": mean - half, "difference_high": mean + half, "p_value": p_value}
 
 
 def _p_value(b: Any, a: Any, alternative: str) -> float:
@@ -164,9 +144,7 @@ def _p_value(b: Any, a: Any, alternative: str) -> float:
     return float(stats.ttest_rel(b, a, alternative=alternative).pvalue)
 
 
-def _against_margin(
-    both: Any, margin: float, direction: str, ends: tuple[float, float] | None
-) -> Row:
+def _against_margin(both: Any, margin: float, direction: str, ends: Any) -> Row:
     """Return the p values of b being within a margin of a, which is a share of a: of the mean of b - (1 - m) a, and so on.
 
     Two users more have values at the ends of the metric; without ends it takes 30 users who differ.
@@ -185,14 +163,9 @@ def power(std: float, n: int, value: float, wanted: float = 0.01) -> Row:
     """Return what so many users can show, by statsmodels."""
     solve = TTestPower().solve_power
     effect = solve(nobs=n, alpha=0.05, power=0.8)
-    return {
-        "std": std,
-        "detectable": effect * std,
-        "detectable_relative": effect * std / abs(value),
-        "users_needed": math.ceil(
-            solve(effect_size=wanted * abs(value) / std, alpha=0.05, power=0.8)
-        ),
-    }
+    needed = solve(effect_size=wanted * abs(value) / std, alpha=0.05, power=0.8)
+    row = {"std": std, "detectable": effect * std, "detectable_relative": effect * std / abs(value)}
+    return row | {"users_needed": math.ceil(needed)}
 
 
 def differing(found: Row, expected: Row, tolerance: float = 1e-9) -> Row:

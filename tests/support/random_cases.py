@@ -6,15 +6,15 @@ import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import inf, nan
 from typing import Any
 
 import polars as pl
 from hypothesis import HealthCheck, settings
 
 import recframe as rf
-from plain_beyond import OF_LISTS, OF_SETS
-from plain_calls import is_of_accuracy, segments_of
-from plain_policies import Asked, Case, Policy, Row, Rows, evaluate, keys_of, parts_of
+from plain_calls import evaluate, is_of_accuracy
+from plain_policies import Asked, Case, Policy, Row, Rows
 from pooled_ranks import apart
 from strategies import examples
 from ways_to_run import EAGER, Way
@@ -22,43 +22,24 @@ from ways_to_run import EAGER, Way
 TOLERANCE = 1e-12
 TIES = ["item", "item_reverse", "item_desc", "pessimistic", "optimistic", "order"]
 
-SCHEMA = {
-    "user": pl.String,
-    "item": pl.String,
-    "rank": pl.Float64,
-    "score": pl.Float64,
-    "relevance": pl.Float64,
-    "weight": pl.Float64,
-    "model": pl.String,
-    "country": pl.String,
-    "shelf": pl.String,
-    "propensity": pl.Float64,
-    "genre": pl.String,
-    "tags": pl.List(pl.String),
-    "vector": pl.List(pl.Float64),
-    "price": pl.Float64,
-    "cost": pl.Int64,
-}
+NUMBERS = ["rank", "score", "relevance", "weight", "propensity", "price"]
+SCHEMA: dict[str, Any] = dict.fromkeys(NUMBERS, pl.Float64)
+SCHEMA |= {"cost": pl.Int64, "tags": pl.List(pl.String), "vector": pl.List(pl.Float64)}
 
 
 def frame(rows: Rows, dtypes: Mapping[str, Any]) -> pl.DataFrame:
-    return pl.DataFrame(
-        list(rows), schema={name: dtypes.get(name, SCHEMA[name]) for name in rows[0]}
-    )
+    schema = {name: dtypes.get(name, SCHEMA.get(name, pl.String)) for name in rows[0]}
+    return pl.DataFrame([*rows], schema=schema)
 
 
 def given(
     case: Case, make: Callable[[pl.DataFrame], Any], dtypes: Mapping[str, Any] | None = None
 ) -> tuple[Any, dict[str, Any]]:
     """The lists and what `rec(...)` binds, as frames that `make` makes."""
-    columns = {"model": case.policy.model, "weight": case.policy.weight}
-    columns |= {"propensity": case.propensity}
-    options: dict[str, Any] = {
-        name: value
-        for name, value in vars(case.policy).items()
-        if name not in columns and value is not None
-    }
-    options |= {name: name for name, is_bound in columns.items() if is_bound}
+    policies = vars(case.policy) | {"propensity": case.propensity}
+    bound = {name: policies.pop(name) for name in ("model", "weight", "propensity")}
+    options: dict[str, Any] = {name: one for name, one in policies.items() if one is not None}
+    options |= {name: name for name, is_bound in bound.items() if is_bound}
     for name in ("truth", "users", "items", "train", "reference"):
         side = getattr(case, name)
         if side:
@@ -75,53 +56,22 @@ def check(
     case: Case, asked: Sequence[Asked], way: Way = EAGER, dtypes: Mapping[str, Any] | None = None
 ) -> None:
     """A way to run gives what the plain definitions do: each row, in the order of its keys, and each number."""
-    keys, accuracy = keys_of(case), [one for one in asked if is_of_accuracy(one)]
     found = way.answer(
         lambda make: given(case, make, dtypes), [*map(str, asked)], list(case.by) or None
     )
     if way.name == "buckets" and "user" in case.by:  # rows of users come in no order
-        found = found.sort(keys, nulls_last=True)
-    rows, expected = found.to_dicts(), evaluate(accuracy, case) if accuracy else []
-    if len(accuracy) < len(asked):
-        expected = with_segments(case, asked, rows, expected)
-        rows = [{name: row[name] for name in row if name != "n_lists"} for row in rows]
-    compare(rows, expected, keys)
-
-
-def with_segments(
-    case: Case, asked: Sequence[Asked], found: Sequence[Row], expected: Sequence[Row]
-) -> list[dict[str, Any]]:
-    """Add the metrics beyond accuracy, and the rows in which somebody has a list that one of them reads, if that is there."""
-    keys, segments = keys_of(case), segments_of(case)
-    of_accuracy = {tuple(row[name] for name in keys): row for row in expected}
-    of_lists = [one for one in asked if one.name in OF_LISTS | OF_SETS]
-    k = (
-        None
-        if any(one.k is None for one in of_lists)
-        else max((one.k for one in of_lists), default=0)
-    )
-    with_lists = {key for key, one in segments.items() if one.scene.with_lists(one.users, k)}
-    there = {tuple(row[name] for name in keys): row for row in found}
-    counts = any("n_users" in row for row in found)
-    result = []
-    for key in of_accuracy.keys() | (with_lists if of_lists else set()) | there.keys():
-        row = dict.fromkeys(map(str, asked)) | ({"n_users": 0} if counts else {})
-        row |= dict(zip(keys, key, strict=True)) | of_accuracy.get(key, {})
-        if not of_accuracy and counts:
-            row["n_users"] = there[key]["n_users"]
-        segment = segments.get(key)
-        for one in asked:
-            if not is_of_accuracy(one):
-                row[str(one)] = segment.value(one) if segment else None
-        result.append(row)
-    return result
+        found = found.sort(case.keys, nulls_last=True)
+    rows = [{name: row[name] for name in row if name != "n_lists"} for row in found.to_dicts()]
+    # metrics of lists have rows of whoever has one of some length
+    more = () if all(map(is_of_accuracy, asked)) else found.select(case.keys).rows()
+    compare(rows, evaluate(asked, case, more), case.keys)
 
 
 def takes(way: Way, case: Case) -> bool:
     """Whether neither the order of rows, nor what a bucket or a batch shows of all, have a part in a case."""
-    parts, of_all = parts_of(case), case.policy.universe == "all" and bool(case.users)
+    of_all = case.policy.universe == "all" and bool(case.users)
     refused = [
-        way.name == "buckets" and of_all and (parts.of_rows or parts.of_items),
+        way.name == "buckets" and of_all and (case.of_rows or case.of_items),
         # rows of users are no sums
         way.name == "batches" and (of_all or "user" in case.by),
         way.name in {"buckets", "shuffled", "batches"} and case.policy.ties == "order",
@@ -131,15 +81,12 @@ def takes(way: Way, case: Case) -> bool:
 
 def compare(found: Sequence[Row], expected: Sequence[Row], keys: Sequence[str]) -> None:
     """Every row, in the order of the keys with nulls last, and every column, in the order asked."""
-    expected = sorted(
-        expected,
-        key=lambda row: [
-            (row[name] is None, "" if row[name] is None else row[name]) for name in keys
-        ],
-    )
-    assert [[row[name] for name in keys] for row in found] == [
-        [row[name] for name in keys] for row in expected
-    ]
+
+    def in_order(row: Row) -> list[Any]:
+        return [(row[name] is None, "" if row[name] is None else row[name]) for name in keys]
+
+    expected = sorted(expected, key=in_order)
+    assert [*map(in_order, found)] == [*map(in_order, expected)]
     for ours, theirs in zip(found, expected, strict=True):
         assert set(ours) == set(theirs)
         assert list(ours)[: len(keys)] == list(keys)
@@ -155,27 +102,10 @@ def same(ours: Any, theirs: Any) -> bool:
 
 
 Choose = Callable[[Sequence[Any]], Any]
-RANKS = [
-    None,
-    math.nan,
-    math.inf,
-    -math.inf,
-    1.0,
-    1.0,
-    2.0,
-    2.0,
-    3.0,
-    4.0,
-    5.0,
-    7.0,
-    11.0,
-    1.5,
-    2.25,
-    2.75,
-]
-SCORES = [None, math.nan, math.inf, -math.inf, -2.0, 0.0, 0.25, 0.25, 0.5, 1.0, 3.0]
-WEIGHTS = [None, math.nan, 0.25, 1.0, 1.0, 2.5, 10.0]
-RELEVANCES = [None, None, math.nan, -1.0, 0.0, 0.0, 0.5, 1.0, 1.0, 2.0, 3.0, 5.0]
+RANKS = [None, nan, inf, -inf, 1.0, 1.0, 2.0, 2.0, 3.0, 4.0, 5.0, 7.0, 11.0, 1.5, 2.25, 2.75]
+SCORES = [None, nan, inf, -inf, -2.0, 0.0, 0.25, 0.25, 0.5, 1.0, 3.0]
+WEIGHTS = [None, nan, 0.25, 1.0, 1.0, 2.5, 10.0]
+RELEVANCES = [None, None, nan, -1.0, 0.0, 0.0, 0.5, 1.0, 1.0, 2.0, 3.0, 5.0]
 COUNTRIES, SHELVES = ["AT", "BE", None], ["x", "y", None]
 GENRES, TAGS = ["x", "y", "z", None], "pqrs"
 Size = tuple[int, int]
@@ -185,14 +115,10 @@ SEGMENTS: list[Segments] = [
     *((), ("user",), ("item",), ("country",), ("shelf",)),
     *(("country", "shelf"), ("shelf", "user")),
 ]
-
-
 ANY = Policy()
 
 
-def some_rows(
-    choose: Choose, size: Size, columns: Mapping[str, Sequence[Any]]
-) -> list[dict[str, Any]]:
+def some_rows(choose: Choose, size: Size, columns: Mapping[str, Sequence[Any]]) -> list[Any]:
     """Rows of users and items in which about one id in twenty is null."""
     n_rows, n_users = size
     users = [*(f"u{number:03}" for number in range(n_users)), *[None] * max(1, n_users // 20)]
@@ -215,55 +141,36 @@ def described(
     choose: Choose, column: str, values: Sequence[Any], key: str, rows: Rows
 ) -> list[dict[str, Any]]:
     """One row for each of some of the ids in the rows, and one for an id that no row has."""
-    known = [
-        one
-        for one in dict.fromkeys(row[key] for row in rows)
-        if one is not None and choose([True, True, True, False])
-    ]
+    ids = [one for one in dict.fromkeys(row[key] for row in rows) if one is not None]
+    known = [one for one in ids if choose([True, True, True, False])]
     return [{key: one, column: choose(values)} for one in [*known, "zz"]]
 
 
 def judged_case(
-    choose: Choose,
-    size: Size,
-    order: str = "rank",
-    policy: Policy = ANY,
-    by: Segments = (),
-    *,
-    cuts_truth: bool = True,
+    choose: Choose, size: Size, order="rank", policy: Policy = ANY, by: Segments = (), **how: Any
 ) -> Case:
     """A judged frame with its segments as columns of its own or of side frames."""
-    del cuts_truth  # its truth are its lists
+    del how  # its truth are its lists
     columns = {order: RANKS if order == "rank" else SCORES, "relevance": RELEVANCES}
     columns |= models_of(policy, order)
     rows = ranked_by_models(some_rows(choose, size, columns))
     sides: dict[str, Any] = {}
-    for column, key, side, values in (
-        ("country", "user", "users", COUNTRIES),
-        ("shelf", "item", "items", SHELVES),
-    ):
+    of_ids = {"country": ("user", "users", COUNTRIES), "shelf": ("item", "items", SHELVES)}
+    for column, (key, side, values) in of_ids.items():
         if column in by:
             table = described(choose, column, values, key, rows)
             if choose([True, False]):
                 sides[side] = table
             else:  # a property of the row that says the same of each pair
-                rows = [
-                    row | {column: {one[key]: one[column] for one in table}.get(row[key])}
-                    for row in rows
-                ]
+                known = {one[key]: one[column] for one in table}
+                rows = [row | {column: known.get(row[key])} for row in rows]
     if policy.universe == "all" and "users" not in sides and "country" not in by:
         sides["users"] = [{"user": user} for user in ("u000", "zz", None)]
     return weighed(choose, unpooled(Case(rows, by=by, policy=policy, **sides)))
 
 
 def two_frames(
-    choose: Choose,
-    size: Size,
-    order: str = "rank",
-    policy: Policy = ANY,
-    by: Segments = (),
-    *,
-    cuts_truth: bool = True,
+    choose: Choose, size: Size, order="rank", policy: Policy = ANY, by: Segments = (), **how: Any
 ) -> Case:
     """Recommendations and truth; segments on one of the frames (users'), on both (rows') or on side frames."""
     ordered = {order: RANKS if order == "rank" else SCORES}
@@ -274,7 +181,7 @@ def two_frames(
     if not graded and policy.min_relevance != "any":  # a level needs a relevance
         policy = replace(policy, min_relevance=None)
     case = Case(recs, truth, by=by, policy=policy)
-    case = with_countries(choose, case, cuts_truth=cuts_truth) if "country" in by else case
+    case = with_countries(choose, case, **how) if "country" in by else case
     case = with_shelves(choose, case) if "shelf" in by else case
     if policy.universe == "all" and "country" not in by:
         case = replace(case, users=[{"user": user} for user in ("u000", "zz", None)])
@@ -299,7 +206,7 @@ def unpooled(case: Case) -> Case:
     return replace(case, recs=apart(case.recs)) if "rank" in case.recs[0] else case
 
 
-def with_countries(choose: Choose, case: Case, *, cuts_truth: bool) -> Case:
+def with_countries(choose: Choose, case: Case, *, cuts_truth: bool = True) -> Case:
     """A property of the user, on the side frame or on one of the two frames."""
     table = described(choose, "country", COUNTRIES, "user", [*case.recs, *case.truth])
     values = {one["user"]: one["country"] for one in table}
@@ -308,15 +215,11 @@ def with_countries(choose: Choose, case: Case, *, cuts_truth: bool) -> Case:
     where = choose(["users", "recs", *["truth"] * cuts_truth])
     if where == "users":
         return replace(case, users=table)
-    if where == "recs":  # null is not a value: a row without it says nothing
-        return replace(
-            case,
-            recs=[row | {"country": choose([values.get(row["user"]), None])} for row in case.recs],
-        )
-    return replace(
-        case,
-        truth=[row | {"country": choose([values.get(row["user"]), "BE"])} for row in case.truth],
-    )
+    # null is not a value of a user: a row without it says nothing
+    other = {"recs": None, "truth": "BE"}[where]
+    rows = getattr(case, where)
+    own = [row | {"country": choose([values.get(row["user"]), other])} for row in rows]
+    return replace(case, **{where: own})
 
 
 def with_shelves(choose: Choose, case: Case) -> Case:
@@ -325,11 +228,11 @@ def with_shelves(choose: Choose, case: Case) -> Case:
     if choose([True, False]):
         return replace(case, items=table)
     values = {one["item"]: one["shelf"] for one in table}
-    recs, truth = (
-        [row | {"shelf": values.get(row["item"])} for row in rows]
-        for rows in (case.recs, case.truth)
-    )
-    return replace(case, recs=recs, truth=truth)
+
+    def shelved(rows: Rows) -> Rows:
+        return [row | {"shelf": values.get(row["item"])} for row in rows]
+
+    return replace(case, recs=shelved(case.recs), truth=shelved(case.truth))
 
 
 CASES = {"judged": judged_case, "two": two_frames}
@@ -345,11 +248,8 @@ NOBODY = {
 def catalogue(choose: Choose) -> list[dict[str, Any]]:
     """Items with features of every kind, some without; item J is not among them, and nobody was given item K."""
     tags = [None, [], [choose(TAGS)], [choose(TAGS), choose(TAGS), None], list(TAGS)]
-    vectors = [
-        None,
-        [0.0, 0.0, 0.0],
-        *[[choose([-1.0, 0.5, 2.0]) for _ in range(3)] for _ in range(4)],
-    ]
+    vectors = [[choose([-1.0, 0.5, 2.0]) for _ in range(3)] for _ in range(4)]
+    vectors = [None, [0.0, 0.0, 0.0], *vectors]
     return [
         {
             "item": item,
@@ -357,7 +257,7 @@ def catalogue(choose: Choose) -> list[dict[str, Any]]:
             "tags": choose(tags),
             "vector": choose(vectors),
             "cost": choose([None, -3, 0, 4]),
-            "price": choose([None, math.nan, math.inf, 0.0, 2.5, 2.5, 10.0]),
+            "price": choose([None, nan, inf, 0.0, 2.5, 2.5, 10.0]),
         }
         for item in [*ITEMS[:-1], "K"]
     ]
@@ -378,7 +278,7 @@ def with_sides(choose: Choose, case: Case, size: Size) -> Case:
     else:
         items = [*features.values()]
     there = {row.get("model") for row in case.recs if None not in {row["user"], row["item"]}}
-    reference = apart(some_rows(choose, size, {"rank": [*RANKS[4:], None, math.inf]}))
+    reference = apart(some_rows(choose, size, {"rank": [*RANKS[4:], None, inf]}))
     named = "m1" in there and choose([True, False])
     sides = {"items": items, "train": train, "reference": "m1" if named else reference}
     return replace(case, recs=ranked_by_models(recs), **sides)
