@@ -9,48 +9,31 @@ fails. It needs the `[test]` extra and some gigabyte of disk for ten million row
 from __future__ import annotations
 
 import argparse
-import json
 import math
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-import machine
+import bench
 from large_layouts import LAYOUTS, LENGTH, TRUTH, write
 from large_worker import BUCKETS, DUCKDB, ONE_PLAN
 
 WAYS = (ONE_PLAN, BUCKETS, DUCKDB)
-WORKER = Path(__file__).with_name("large_worker.py")
 TOLERANCE = 1e-9
 
 
 def run(way: str, name: str, folder: Path, memory: str) -> dict[str, Any]:
-    """Return what one way takes in a process of its own, or the last line of its error."""
+    """Return what one way takes in a process of its own, or that it ended."""
     layout = LAYOUTS[name]
-    done = subprocess.run(  # noqa: S603  of this file
-        [
-            sys.executable,
-            str(WORKER),
-            way,
-            str(folder),
-            memory,
-            str(layout.k),
-            str(layout.n_models > 1),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        lines = done.stderr.strip().splitlines()
-        return {"error": lines[-1] if lines else f"status {done.returncode}"}
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    given = (folder, memory, layout.k, layout.n_models > 1)
+    try:
+        with bench.Process(Path(sys.executable), "large_worker.py", *given) as process:
+            return process.ask(way)
+    except ChildProcessError as error:
+        return {"error": str(error)}
 
 
 def taken(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -58,16 +41,14 @@ def taken(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     for one in runs:
         if "error" in one:
             return {"error": one["error"]}
-    return {
-        "seconds": median(one["seconds"] for one in runs),
-        "cpu_seconds": median(one["cpu_seconds"] for one in runs),
-        "peak_bytes": max(one["peak_bytes"] for one in runs),
-    }
+    peak = max(one["peak_bytes"] for one in runs)
+    of_clocks = {name: median(one[name] for one in runs) for name in ("seconds", "cpu_seconds")}
+    return of_clocks | {"peak_bytes": peak}
 
 
 def check(name: str, runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
-    """Raise where two ways give two numbers."""
-    first, *others = (one["values"] for some in runs.values() for one in some if "values" in one)
+    """Stop where two ways give two numbers."""
+    first, *others = (one["found"] for some in runs.values() for one in some if "found" in one)
     for other in others:
         for one, two in zip(chain(*first), chain(*other), strict=True):
             same = one == two if isinstance(one, str) else math.isclose(one, two, rel_tol=TOLERANCE)
@@ -77,7 +58,7 @@ def check(name: str, runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
 
 def on_layout(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     """Run all ways on a layout by turns, and print what they take."""
-    folder = options.folder / f"{options.rows}" / name.replace(" ", "_")
+    folder = options.folder.absolute() / f"{options.rows}" / name.replace(" ", "_")
     if not folder.exists():
         write(folder, options.rows // LENGTH, LAYOUTS[name])
     runs: dict[str, list[dict[str, Any]]] = {way: [] for way in WAYS}
@@ -87,36 +68,28 @@ def on_layout(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     check(name, runs)
     found = [{"layout": name, "way": way, **taken(done)} for way, done in runs.items()]
     for one in found:
-        figures = one.get("error") or (
-            f"{one['seconds']:6.2f} s {one['cpu_seconds']:7.2f} CPU s {one['peak_bytes'] / 1e9:6.2f} GB"
-        )
-        sys.stdout.write(f"{name:24s} {one['way']:10s} {figures}\n")
-        sys.stdout.flush()
+        bench.say(f"{name:24s} {one}")
     return found
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the files that are missing, run every way on them, and print."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+def main() -> None:
+    """Write the files that are missing, run every way on them, print and store."""
+    parser = bench.parser(__doc__, repeats=3)
     parser.add_argument("--folder", type=Path, required=True, help="where the files are written")
     parser.add_argument("--rows", type=int, default=10_000_000, help="of the lists (%(default)s)")
     parser.add_argument("--memory", default="1GB", help="(%(default)s)")
-    parser.add_argument("--repeats", type=int, default=3, help="(%(default)s)")
     parser.add_argument("--layouts", nargs="+", choices=LAYOUTS, default=[*LAYOUTS])
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
-    options = parser.parse_args(arguments)
-    runs = [one for name in options.layouts for one in on_layout(name, options)]
+    options = parser.parse_args()
     result = {
         "rows": options.rows,
         "truth_rows": options.rows // LENGTH * TRUTH,
         "memory": options.memory,
         "repeats": options.repeats,
-        "machine": machine.describe(),
-        "versions": {name: version(name) for name in ("recframe", "polars", "duckdb")},
-        "runs": runs,
+        "machine": bench.machine(),
+        "versions": bench.versions(["recframe", "polars", "duckdb"]),
+        "runs": [one for name in options.layouts for one in on_layout(name, options)],
     }
-    if options.json:
-        options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    bench.store(options.json, result)
 
 
 if __name__ == "__main__":

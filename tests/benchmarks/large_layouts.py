@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import data
 import numpy as np
 import polars as pl
 
@@ -52,30 +52,18 @@ def made(users: int, layout: Layout, seed: int = 0) -> Frames:
         named = zip(MODELS, lists, strict=True)
         recs = pl.concat(one.with_columns(model=pl.lit(name)) for name, one in named)
     frames = {"recs": recs, "truth": pl.DataFrame(truth)}
-    return _with_text(frames, users, random) if layout.as_text else frames
+    if layout.as_text:
+        frames = {name: data.in_ids(frame, "uuid") for name, frame in frames.items()}
+    return frames
 
 
 def _lists(user: np.ndarray, first: np.ndarray, step: np.ndarray, length: int) -> pl.DataFrame:
-    items = (first + step * np.arange(length)) % N_ITEMS
     columns = {
         "user": np.repeat(user, length),
-        "item": items.ravel(),
+        "item": ((first + step * np.arange(length)) % N_ITEMS).ravel(),
         "rank": np.tile(np.arange(1, length + 1), len(user)),
     }
     return pl.DataFrame(columns)
-
-
-def _with_text(frames: Frames, users: int, random: np.random.Generator) -> Frames:
-    """Return frames whose ids are text of 36 bytes."""
-    sizes = {"user": users, "item": N_ITEMS}
-    ids = {
-        name: pl.Series([str(uuid.UUID(bytes=random.bytes(16))) for _ in range(size)])
-        for name, size in sizes.items()
-    }
-    return {
-        name: frame.with_columns(ids[column].gather(frame[column]).alias(column) for column in ids)
-        for name, frame in frames.items()
-    }
 
 
 def in_slices(frame: pl.DataFrame, n: int) -> Files:

@@ -14,11 +14,12 @@ import json
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
+import bench
 import polars as pl
-from large_worker import status
+import served
+from served import SIX
 
 import recframe as rf
 
@@ -26,7 +27,6 @@ LENGTH, N_ITEMS = 20, 20_011
 ROWS_OF_FILE = 5_000_000
 STEP = 7_919
 """A prime number, which spreads the users over the files."""
-METRICS = [f"{name}@10" for name in ("hit_rate", "precision", "recall", "map", "mrr", "ndcg")]
 BY = ["country", "device"]
 NAMES = ("recs", "truth", "users")
 
@@ -67,18 +67,12 @@ def write(folder: Path, n_rows: int) -> None:
 def call(folder: Path, memory: str) -> None:
     """Make the call, and print what it took as JSON."""
     recs, truth, users = (pl.scan_parquet(folder / name) for name in NAMES)
-    before = status("VmRSS")
-    start, cpu = time.perf_counter(), time.process_time()
-    found = recs.rec(truth=truth, users=users, memory=memory).evaluate(*METRICS, by=BY)
-    took = {
-        "seconds": round(time.perf_counter() - start, 1),
-        "cpu_seconds": round(time.process_time() - cpu, 1),
-        "peak_mb": round(status("VmHWM") / 1e6),
-        "start_mb": round(before / 1e6),
-        "n_users": int(found["n_users"].sum()),
-        "version": rf.__version__,
-    }
-    sys.stdout.write(json.dumps(took) + "\n")
+    before = served.status("VmRSS")
+    rec = recs.rec(truth=truth, users=users, memory=memory)
+    took = served.timed(lambda: rec.evaluate(*SIX, k=10, by=BY))
+    took["n_users"] = int(took.pop("found")["n_users"].sum())
+    took |= {"peak_mb": served.status("VmHWM") // 10**6, "start_mb": before // 10**6}
+    bench.say(json.dumps(took | {"version": rf.__version__}))
 
 
 def main() -> None:
@@ -93,7 +87,7 @@ def main() -> None:
         shutil.rmtree(folder, ignore_errors=True)
         write(folder, given.rows)
     code = f"import larger_than_memory as one, pathlib; one.call(pathlib.Path({str(folder)!r}), {given.memory!r})"
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent)  # noqa: S603  our own
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=bench.HERE)  # noqa: S603  our own
 
 
 if __name__ == "__main__":

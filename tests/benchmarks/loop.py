@@ -18,9 +18,11 @@ def compiled_loop(case: Case, k: int) -> list[float]:
 
     The arrays are given to it as it wants them, sorted and without nulls; what that took is not counted.
     """
-    sums, n_users, n_with_truth = _plain_sums(
-        case.arrays.user, case.arrays.rank, case.arrays.gain, k
-    )
+    rows = case.arrays
+    return _means(case, *_plain_sums(rows.user, rows.rank, rows.gain, k))
+
+
+def _means(case: Case, sums: np.ndarray, n_users: int, n_with_truth: int) -> list[float]:
     return [float(value) for value in sums / (n_with_truth if case.two_frames else n_users)]
 
 
@@ -46,15 +48,8 @@ def _plain_sums(user, rank, gain, k):
         n_users += 1
         n_with_truth += n_relevant > 0
         if hits > 0:
-            _add(
-                sums,
-                hits,
-                n_relevant,
-                precisions,
-                reciprocal_rank,
-                dcg / _ideal(gains[:n_relevant], k),
-                k,
-            )
+            ndcg = dcg / _ideal(gains[:n_relevant], k)
+            _add(sums, hits, n_relevant, precisions, reciprocal_rank, ndcg, k)
     return sums, n_users, n_with_truth
 
 
@@ -77,19 +72,15 @@ def _add(sums, hits, n_relevant, precisions, reciprocal_rank, ndcg, k):  # noqa:
 def tuned_loop(case: Case, k: int) -> list[float]:
     """Return the same numbers from the same arrays."""
     discount = np.concatenate(([0.0], 1 / np.log2(np.arange(2.0, k + 2))))
-    sums, n_users, n_with_truth = _sums(
-        case.arrays.user, case.arrays.rank, case.arrays.gain, k, discount
-    )
-    return [float(value) for value in sums / (n_with_truth if case.two_frames else n_users)]
+    rows = case.arrays
+    return _means(case, *_sums(rows.user, rows.rank, rows.gain, k, discount))
 
 
 @numba.njit(error_model="numpy", cache=True)
 def _sums(user, rank, gain, k, discount):
     sums = np.zeros(N_METRICS)
     best = np.zeros(k, dtype=gain.dtype)
-    n_users = 0
-    n_with_truth = 0
-    row = 0
+    n_users, n_with_truth, row = 0, 0, 0
     while row < len(user):
         row, n_relevant, hits, precisions, reciprocal_rank, dcg = _one_user(
             user, rank, gain, row, discount, best
@@ -108,11 +99,7 @@ def _sums(user, rank, gain, k, discount):
 def _one_user(user, rank, gain, row, discount, best):
     """Read the rows of one user; return the row after them and the user's sums, and leave the largest gains in `best`."""
     current = user[row]
-    n_relevant = 0
-    hits = 0
-    precisions = 0.0
-    reciprocal_rank = 0.0
-    dcg = 0.0
+    n_relevant, hits, precisions, reciprocal_rank, dcg = 0, 0, 0.0, 0.0, 0.0
     while row < len(user) and user[row] == current:
         if gain[row] > 0:
             _insert(best, n_relevant, gain[row])

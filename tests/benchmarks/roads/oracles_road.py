@@ -24,9 +24,10 @@ import numpy as np
 import polars as pl
 import pytrec_eval
 import ranx
-from given import SIX, Given, Road
+from given import Given, Road
 from ir_measures import AP, RR, P, R, Success, nDCG
 from numba.core.errors import NumbaTypeSafetyWarning
+from served import SIX
 from sklearn import metrics
 
 DISTRIBUTIONS = [

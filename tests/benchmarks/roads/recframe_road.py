@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from given import SIX, Given, Road
+from given import Given, Road
+from served import SIX
 
 import recframe as rf
 

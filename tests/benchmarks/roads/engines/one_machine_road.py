@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from road import SIX, Road
+from road import Road
+from served import SIX
 
 import recframe as rf
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from road import SIX, Road, read
+from road import Road, read
+from served import SIX
 
 import recframe as rf
 

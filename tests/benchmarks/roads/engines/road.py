@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-SIX = ("hit_rate", "precision", "recall", "map", "mrr", "ndcg")
+from served import SIX
 
 
 @dataclass(frozen=True)
