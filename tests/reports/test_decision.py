@@ -203,14 +203,6 @@ def test_pooled_and_disjoint_data_are_the_first_sentence_and_nothing_is_decided(
     assert not page.data.keys() & {"ahead", "compared"}
 
 
-def test_pooled_ranks_make_no_page():
-    # three lists of three items under each user
-    thrice = pl.concat([FIRST.with_columns(item=one, rank=1 + one // 3) for one in range(9)])
-
-    with pytest.raises(rf.RecframeError, match="as where several lists of a user stand in one"):
-        rf.rec({"a": thrice, "b": thrice}, truth=LIKED).report("mrr")
-
-
 @pytest.mark.filterwarnings("ignore:short_lists")  # of one item each
 def test_models_beyond_accuracy_stand_in_the_order_of_the_decision():
     ranks = {"a": [3] * N, "b": [1] * N, "c": HALF}
@@ -310,14 +302,6 @@ def test_a_better_mean_of_other_users_is_no_win():
         "Do not decide on this: a has the better first_rank, but is worse for 170 users with both values "
         f"({gain}, {low} to {high})."
     )
-
-
-def test_several_trainings_are_compared_by_other_calls():
-    lists = pl.DataFrame({"user": [1, 1], "item": 1, "rank": 1, "seed": [0, 1]})
-    found = lists.rec(lists.select("user", "item").head(1), training="seed")
-
-    with pytest.raises(rf.RecframeError, match=r"write summarize\(\) and compare\(\)"):
-        found.report("mrr")
 
 
 def test_weights_of_a_metric_are_its_own():
