@@ -70,9 +70,7 @@ def a_metric_at_one_cutoff_of_an_eager_frame_is_a_float(
     assert_type(rf.rec(df, pdf, user="user_id", model=None).mrr(k=10), float)
 
 
-def a_metric_of_several_models_is_a_frame(
-    df: pl.DataFrame, pdf: pd.DataFrame, lf: pl.LazyFrame
-) -> None:
+def a_metric_of_several_models_is_a_frame(df: pl.DataFrame, pdf: pd.DataFrame) -> None:
     assert_type(rf.rec(df, pdf, model="model").ndcg(k=10), pl.DataFrame)
     assert_type(rf.rec(df)(pdf, model="model").ndcg(k=10), pl.DataFrame)
     assert_type(rf.rec(df, model="model")(user="user_id").ndcg(k=10), pl.DataFrame)
