@@ -53,22 +53,11 @@ class Contender:
 
 
 def files(settings: Settings, folder: Path, models: int) -> tuple[int, int]:
-    """Write recommendations and truth, without its grades, and return how many rows they have.
-
-    Several models have the items of each list in turned order, below each other under text names.
-    """
+    """Write recommendations, of one model or of several below each other, and truth without its grades; return their rows."""
     case = data.case(data.numbers(settings), settings)
     recs = case.recs
     if models > 1:
-        last, rank = pl.col("rank").max().over("user"), pl.col("rank")
-        recs = pl.concat(
-            recs.select(
-                pl.lit(f"model_{turn}").alias("model"),
-                pl.exclude("rank"),
-                (rank + 7 * turn) % last + 1,
-            )
-            for turn in range(models)
-        )
+        recs = data.of_models(recs, [f"model_{turn}" for turn in range(models)])
     recs.write_parquet(folder / "recs.parquet")
     case.truth.drop("relevance").write_parquet(folder / "truth.parquet")
     return len(recs), len(case.truth)

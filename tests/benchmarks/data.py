@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -111,6 +111,15 @@ def case(frame: pl.DataFrame, settings: Settings) -> Case:
     if settings.order == "shuffled":
         judged = judged.sample(fraction=1, shuffle=True, seed=settings.seed)
     return Case(settings, judged.rechunk(), arrays)
+
+
+def of_models(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Return the lists of several models below each other, each with the items of a list in turned order."""
+    rank, last = pl.col("rank"), pl.col("rank").max().over("user")
+    return pl.concat(
+        frame.with_columns(model=pl.lit(name), rank=(rank + 7 * turn) % last + 1)
+        for turn, name in enumerate(names)
+    )
 
 
 def in_ids(frame: pl.DataFrame, ids: str) -> pl.DataFrame:

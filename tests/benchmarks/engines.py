@@ -49,14 +49,11 @@ class Team(NamedTuple):
 
     module: str
     environment: str
-    threads: int = 1
-    """Of Polars: a task of Spark's has one."""
     slow: bool = False
 
 
 TEAMS = [
     Team("recframe_road", "recframe_spark"),
-    Team("one_machine_road", "recframe_spark", threads=CORES),
     Team("sql_road", "recframe_spark"),
     Team("mllib_road", "recframe_spark", slow=True),
     Team("replay_road", "replay_spark", slow=True),
@@ -66,12 +63,12 @@ Runs = dict[str, dict[str, Any]]
 """By name of a road: what it gives, and what its first runs in a process and those behind them took."""
 
 
-def started(team: Team, folder: Path) -> bench.Process:
-    """Start a process with the roads of a team."""
+def started(team: Team, folder: Path, threads: int = 1) -> bench.Process:
+    """Start a process with the roads of a team; a task of Spark's has one thread of Polars'."""
     python = record.environment(team.environment, record.ENVIRONMENTS)
     here = {
         "PYTHONPATH": str(Path(rf.__file__).parents[1]),
-        "POLARS_MAX_THREADS": str(team.threads),
+        "POLARS_MAX_THREADS": str(threads),
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
     given = (team.module, folder, K, json.dumps(SPARK))
@@ -84,7 +81,8 @@ def run(team: Team, folder: Path, repeats: int, into: Runs, versions: dict[str, 
         roads = process.about["roads"]
         versions[team.module.removesuffix("_road")] = process.about["versions"]
     for name, road in roads.items():
-        with started(team, folder) as process:
+        threads = 1 if road.pop("on_spark") else CORES
+        with started(team, folder, threads) as process:
             first, *warm = [process.ask(name) for _ in range(repeats + 1)]
         runs = into.setdefault(name, {**road, "first": [], "warm": []})
         runs["first"].append(first)

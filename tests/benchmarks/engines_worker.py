@@ -32,13 +32,14 @@ def main(module: str, folder: str, k: str, settings: str) -> None:
     roads = importlib.import_module(module)
     versions = served.versions(roads.DISTRIBUTIONS)
     told = {
-        name: {"metrics": road.metrics, "universe": road.universe}
+        name: {"metrics": road.metrics, "universe": road.universe, "on_spark": road.on_spark}
         for name, road in roads.ROADS.items()
     }
 
     def run(name: str) -> dict[str, Any]:
-        session = _session(settings) if roads.ON_SPARK else None
-        return measured(roads.ROADS[name].run, session, Path(folder), int(k))
+        road = roads.ROADS[name]
+        session = _session(settings) if road.on_spark else None
+        return measured(road.run, session, Path(folder), int(k))
 
     served.serve(answer, {"versions": versions, "roads": told}, run)
 

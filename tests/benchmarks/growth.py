@@ -90,12 +90,8 @@ def judged(rows: int, length: int = Settings().length) -> pl.DataFrame:
 
 def of_models(frame: pl.DataFrame, n_models: int) -> pl.DataFrame:
     """Return the lists of several models of the same users and items, each with other ranks."""
-    rank, parts = pl.col("rank"), []
-    for number in range(n_models):
-        turned = (rank + 7 * number) % rank.count().over("user") + 1
-        part = frame.with_columns(model=pl.lit(f"model {number:02}"), rank=turned)
-        parts.append(part.sort("user", "rank", nulls_last=True))
-    return pl.concat(parts).rechunk()
+    found = data.of_models(frame, [f"model {number:02}" for number in range(n_models)])
+    return found.sort("model", "user", "rank", nulls_last=True)
 
 
 def call(frame: pl.DataFrame, metrics: Sequence[str] = (), **bound: object) -> Run:

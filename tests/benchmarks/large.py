@@ -18,7 +18,8 @@ from statistics import median
 from typing import Any
 
 import bench
-from large_layouts import LAYOUTS, LENGTH, TRUTH, write
+import polars as pl
+from large_layouts import LAYOUTS, LENGTH, write
 from large_worker import BUCKETS, DUCKDB, ONE_PLAN
 
 WAYS = (ONE_PLAN, BUCKETS, DUCKDB)
@@ -56,9 +57,15 @@ def check(name: str, runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
                 raise SystemExit(f"{name}: {one} and {two}")
 
 
+def folder_of(layout: str, options: argparse.Namespace) -> Path:
+    """Return the folder of the files of a layout."""
+    folder: Path = options.folder.absolute() / f"{options.rows}" / layout.replace(" ", "_")
+    return folder
+
+
 def on_layout(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     """Run all ways on a layout by turns, and print what they take."""
-    folder = options.folder.absolute() / f"{options.rows}" / name.replace(" ", "_")
+    folder = folder_of(name, options)
     if not folder.exists():
         write(folder, options.rows // LENGTH, LAYOUTS[name])
     runs: dict[str, list[dict[str, Any]]] = {way: [] for way in WAYS}
@@ -82,13 +89,14 @@ def main() -> None:
     options = parser.parse_args()
     result = {
         "rows": options.rows,
-        "truth_rows": options.rows // LENGTH * TRUTH,
         "memory": options.memory,
         "repeats": options.repeats,
         "machine": bench.machine(),
         "versions": bench.versions(["recframe", "polars", "duckdb"]),
         "runs": [one for name in options.layouts for one in on_layout(name, options)],
     }
+    truth = pl.scan_parquet(folder_of(options.layouts[0], options) / "truth")
+    result["truth_rows"] = truth.select(pl.len()).collect().item()
     bench.store(options.json, result)
 
 

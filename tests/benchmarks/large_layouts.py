@@ -8,13 +8,11 @@ from functools import partial
 from pathlib import Path
 
 import data
+import engines_data
 import numpy as np
 import polars as pl
 
 LENGTH = 100
-TRUTH = 10
-N_ITEMS = 49_999
-"""A prime, so that a list that goes on by any step has no item twice."""
 DAYS = 20
 MODELS = ("item_knn", "popular", "svd", "two_tower")
 Frames = dict[str, pl.DataFrame]
@@ -33,37 +31,17 @@ class Layout:
     """The cut-off of the metrics."""
 
 
-def made(users: int, layout: Layout, seed: int = 0) -> Frames:
+def made(users: int, layout: Layout) -> Frames:
     """Return recommendations and graded truth by user; a third of the truth is recommended."""
-    random = np.random.default_rng(seed)
     length = LENGTH // layout.n_models
-    first, step = random.integers(1, N_ITEMS, (2, users, 1))
-    # places in the list up to its length are hits, those behind it were not recommended
-    places = (random.integers(0, 3 * length, (users, 1)) + 7 * np.arange(TRUTH)) % (3 * length)
-    user = np.arange(users)
-    truth = {
-        "user": np.repeat(user, TRUTH),
-        "item": ((first + step * places) % N_ITEMS).ravel(),
-        "relevance": random.integers(1, 6, users * TRUTH),
-    }
-    lists = [_lists(user, first + number * step, step, length) for number in range(layout.n_models)]
-    recs = lists[0]
+    random = np.random.default_rng(0)
+    recs, truth = engines_data.chunk(random, np.arange(users), length)
     if layout.n_models > 1:
-        named = zip(MODELS, lists, strict=True)
-        recs = pl.concat(one.with_columns(model=pl.lit(name)) for name, one in named)
-    frames = {"recs": recs, "truth": pl.DataFrame(truth)}
+        recs = data.of_models(recs, MODELS)
+    frames = {"recs": recs.sort("user", maintain_order=True), "truth": truth.sort("user")}
     if layout.as_text:
         frames = {name: data.in_ids(frame, "uuid") for name, frame in frames.items()}
     return frames
-
-
-def _lists(user: np.ndarray, first: np.ndarray, step: np.ndarray, length: int) -> pl.DataFrame:
-    columns = {
-        "user": np.repeat(user, length),
-        "item": ((first + step * np.arange(length)) % N_ITEMS).ravel(),
-        "rank": np.tile(np.arange(1, length + 1), len(user)),
-    }
-    return pl.DataFrame(columns)
 
 
 def in_slices(frame: pl.DataFrame, n: int) -> Files:

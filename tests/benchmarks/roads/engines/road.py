@@ -20,6 +20,7 @@ class Road:
     run: Callable[[Any, Path, int], list[float]]
     metrics: tuple[str, ...] = SIX
     universe: str = "truth"
+    on_spark: bool = True
 
 
 def read(session: Any, folder: Path) -> tuple[Any, Any]:
