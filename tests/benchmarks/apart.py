@@ -48,7 +48,6 @@ class Contender:
     seconds: list[float] = field(default_factory=list)
 
     def run(self) -> bench.Figures:
-        """Run once."""
         return self.process.ask(self.name)
 
 
@@ -91,7 +90,6 @@ def interleave(contenders: Sequence[Contender], repeats: int) -> None:
 def measured(
     pythons: dict[str, Path], kind: str, folder: Path, asked_for: argparse.Namespace
 ) -> dict[str, Any]:
-    """Return the times of everybody from frames of one kind."""
     versions, contenders = {}, list[Contender]()
     with ExitStack() as stack:
         for peer, python in pythons.items():
@@ -106,7 +104,6 @@ def measured(
 
 
 def entries(contenders: Sequence[Contender]) -> list[dict[str, Any]]:
-    """Return each contender's metrics, seconds, median and ratio to recframe."""
     medians = {one.name: statistics.median(one.seconds) for one in contenders}
     return [
         {
@@ -128,7 +125,6 @@ def tell(line: str) -> None:
 
 
 def main() -> None:
-    """Make the data, check, time, print and store."""
     known = [*INSTALLED, *APART]
     parser = bench.parser(__doc__)
     parser.add_argument("peers", nargs="*", metavar="peer", help=f"of {known}; all if none")

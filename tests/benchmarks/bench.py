@@ -33,7 +33,6 @@ def parser(doc: str | None, *, repeats: int = 5) -> argparse.ArgumentParser:
 
 
 def say(line: str) -> None:
-    """Print a line at once."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
@@ -95,7 +94,6 @@ class Process(AbstractContextManager["Process"]):
         self._process.communicate()
 
     def ask(self, line: str) -> Figures:
-        """Send the name of a road, and return the answer."""
         if self._process.stdin is not None:
             self._process.stdin.write(f"{line}\n")
             self._process.stdin.flush()

@@ -209,7 +209,6 @@ def import_time(repeats: int) -> float:
 
 
 def measure(settings: Settings, repeats: int, only: str) -> list[dict[str, Any]]:
-    """Return a row for each piece of work."""
     rows = []
     for together in cases(settings):
         for work in (one for one in together if only in one.name):
@@ -222,7 +221,6 @@ def measure(settings: Settings, repeats: int, only: str) -> list[dict[str, Any]]
 
 
 def main() -> None:
-    """Measure, print and store."""
     parser = bench.parser(__doc__, repeats=7)
     parser.add_argument("--users", type=int, default=Settings().users, help="100 rows each")
     parser.add_argument("--only", default="", metavar="TEXT", help="works with TEXT in the name")

@@ -50,7 +50,6 @@ class Case:
 
     @property
     def two_frames(self) -> bool:
-        """Whether contenders are given recommendations and truth, rather than the judged frame."""
         return self.settings.shape == "two"
 
     @cached_property

@@ -26,7 +26,6 @@ Stages = list[dict[str, Any]]
 
 
 def main(module: str, folder: str, k: str, settings: str) -> None:
-    """Serve until the input ends."""
     answer = served.channel()
     sys.path.append(str(Path(__file__).parent / "roads" / "engines"))
     roads = importlib.import_module(module)
@@ -58,7 +57,6 @@ def _session(settings: str) -> Any:
 
 
 def measured(run: Any, session: Any, folder: Path, k: int) -> dict[str, Any]:
-    """Return the numbers of one run, and what it took."""
     stages = len(_stages(session))
     before, start = _cpu_seconds(), time.perf_counter()
     numbers = run(session, folder, k)

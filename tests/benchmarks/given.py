@@ -23,12 +23,10 @@ class Given:
 
     @classmethod
     def read(cls, folder: Path, kind: str) -> Given:
-        """Read the two files of a folder as frames of a kind."""
         return cls(*(KINDS[kind](folder / f"{name}.parquet") for name in ("recs", "truth")))
 
     @property
     def is_polars(self) -> bool:
-        """Whether the frames are of Polars."""
         return isinstance(self.recs, pl.DataFrame)
 
     def of_models(self) -> list[Given]:
@@ -42,19 +40,16 @@ class Given:
         return [Given(part, self.truth) for part in parts]
 
     def cut(self, k: int) -> Given:
-        """Return the same with lists of at most k items."""
         if self.is_polars:
             return Given(self.recs.filter(pl.col("rank") <= k), self.truth)
         return Given(self.recs[self.recs["rank"] <= k], self.truth)
 
     def polars(self) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Return the two as Polars frames."""
         if self.is_polars:
             return self.recs, self.truth
         return pl.from_pandas(self.recs), pl.from_pandas(self.truth)
 
     def pandas(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return the two as pandas frames."""
         if self.is_polars:
             return self.recs.to_pandas(), self.truth.to_pandas()
         return self.recs, self.truth

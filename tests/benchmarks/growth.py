@@ -95,12 +95,10 @@ def of_models(frame: pl.DataFrame, n_models: int) -> pl.DataFrame:
 
 
 def call(frame: pl.DataFrame, metrics: Sequence[str] = (), **bound: object) -> Run:
-    """Return the call for some metrics, or for the six at 10."""
     return partial(rf.rec(frame)(**bound).evaluate, *(metrics or [f"{one}@10" for one in SIX]))
 
 
 def looped(frame: pl.DataFrame, k: int = 10) -> Run:
-    """Return the compiled loop over the rows of a sorted frame."""
     return partial(compiled_loop, data.case(frame, Settings()), k)
 
 
@@ -189,7 +187,6 @@ def steepest(points: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure, print and store."""
     parser = bench.parser(__doc__)
     parser.add_argument("--small", action="store_true", help="a few seconds: few rows, one turn")
     parser.add_argument("--only", choices=LINES, nargs="+", default=[*LINES])

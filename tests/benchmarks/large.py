@@ -38,7 +38,6 @@ def run(way: str, name: str, folder: Path, memory: str) -> dict[str, Any]:
 
 
 def taken(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the medians of several runs, or an error."""
     for one in runs:
         if "error" in one:
             return {"error": one["error"]}
@@ -58,7 +57,6 @@ def check(name: str, runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
 
 
 def folder_of(layout: str, options: argparse.Namespace) -> Path:
-    """Return the folder of the files of a layout."""
     folder: Path = options.folder.absolute() / f"{options.rows}" / layout.replace(" ", "_")
     return folder
 

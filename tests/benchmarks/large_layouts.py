@@ -45,7 +45,6 @@ def made(users: int, layout: Layout) -> Frames:
 
 
 def in_slices(frame: pl.DataFrame, n: int) -> Files:
-    """Walk files of neighbouring rows."""
     size = -(-len(frame) // n)
     for number in range(n):
         yield f"{number:04}.parquet", frame.slice(number * size, size)
@@ -78,7 +77,6 @@ LAYOUTS = {
 
 
 def write(folder: Path, users: int, layout: Layout) -> None:
-    """Write the files of a layout."""
     for name, frame in made(users, layout).items():
         for path, rows in layout.files(frame):
             place = folder / name / path

@@ -58,7 +58,6 @@ def sql(folder: str, k: int | None, *, of_models: bool) -> str:
 
 
 def in_duckdb(folder: str, memory: str, k: int | None, *, of_models: bool) -> list[Any]:
-    """Return the values that DuckDB's SQL gives."""
     duckdb = importlib.import_module("duckdb")
     with tempfile.TemporaryDirectory() as spilled, duckdb.connect() as connection:
         connection.execute(f"SET memory_limit = '{memory}'")
@@ -78,7 +77,6 @@ def in_recframe(folder: str, memory: str | None, k: int | None, *, of_models: bo
 
 
 def main(folder: str, memory: str, k: str, of_models: str) -> None:
-    """Serve until the input ends."""
     answer = served.channel()
 
     def run(way: str) -> dict[str, Any]:

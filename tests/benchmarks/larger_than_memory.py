@@ -65,7 +65,6 @@ def write(folder: Path, n_rows: int) -> None:
 
 
 def call(folder: Path, memory: str) -> None:
-    """Make the call, and print what it took as JSON."""
     recs, truth, users = (pl.scan_parquet(folder / name) for name in NAMES)
     before = served.status("VmRSS")
     rec = recs.rec(truth=truth, users=users, memory=memory)

@@ -27,7 +27,6 @@ LOOP, EAGER = "compiled loop", "recframe, eager"
 
 
 def contenders(case: Case, k: int) -> dict[str, Callable[[], Any]]:
-    """Return each way to the six numbers."""
     lazy, pandas = case.judged.lazy(), case.judged.to_pandas()
 
     def collected(engine: Any) -> Callable[[], Any]:
@@ -56,7 +55,6 @@ def check(works: Mapping[str, Callable[[], Any]], k: int) -> None:
 
 
 def main() -> None:
-    """Make the data, check, time, print and store."""
     parser = bench.parser(__doc__)
     parser.add_argument("--users", type=int, default=Settings().users, help="(%(default)s)")
     parser.add_argument("-k", type=int, default=10, help="the cut-off (%(default)s)")

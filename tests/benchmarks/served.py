@@ -39,7 +39,6 @@ def serve(
 
 
 def versions(names: Iterable[str]) -> dict[str, str]:
-    """Return the version of Python and of each distribution."""
     return {"Python": platform.python_version(), **{name: version(name) for name in names}}
 
 

@@ -128,13 +128,6 @@ def bound(values: Values, columns: dict[str, Any] | None = None, model: str = "m
     return rf.rec(frame.with_columns(rank=rank, item=1, relevance=1), model=model)
 
 
-def batches(samples: int, users: int) -> Iterator[int]:
-    """Give numbers of samples, each of one call."""
-    most = max(BATCH // users, 1)
-    for start in range(0, samples, most):
-        yield min(most, samples - start)
-
-
 def in_batches(samples: int, users: int, call: Callable[[int], pl.DataFrame]) -> pl.DataFrame:
     """Return the rows of all samples, of so many in a call."""
     most = max(BATCH // users, 1)
@@ -148,7 +141,6 @@ def share(rows: pl.DataFrame, happens: pl.Expr) -> tuple[float, int]:
 
 
 def covers(name: str, truth: float | pl.Expr) -> pl.Expr:
-    """Say whether an interval contains the truth."""
     low, high = pl.col(f"{name}_low"), pl.col(f"{name}_high")
     return (low <= truth) & (high >= truth)
 
@@ -168,7 +160,6 @@ Found = Iterator[tuple[str, pl.DataFrame, pl.Expr, str]]
 
 
 def of_equal_models(random: Random, scene: Scene, samples: int) -> Found:
-    """Simulate how often equal models are said to differ."""
     for n in (12, 40, 300):
 
         def call(batch: int, n: int = n) -> pl.DataFrame:
@@ -179,7 +170,6 @@ def of_equal_models(random: Random, scene: Scene, samples: int) -> Found:
 
 
 def at_the_bound(random: Random, scene: Scene, samples: int) -> Found:
-    """Simulate how often a gate at its very bound holds or fails."""
     for n in (30, 300):
 
         def call(batch: int, n: int = n) -> pl.DataFrame:
@@ -193,7 +183,6 @@ def at_the_bound(random: Random, scene: Scene, samples: int) -> Found:
 
 
 def of_means(random: Random, scene: Scene, samples: int) -> Found:
-    """Simulate how often intervals of means cover."""
     for n in (30, 300, 1_000):
 
         def call(batch: int, n: int = n) -> pl.DataFrame:
@@ -204,7 +193,6 @@ def of_means(random: Random, scene: Scene, samples: int) -> Found:
 
 
 def of_clusters(random: Random, scene: Scene, samples: int) -> Found:
-    """Simulate how often intervals of clusters of unlike sizes cover."""
     for clusters in (40, 200):
 
         def call(batch: int, clusters: int = clusters) -> pl.DataFrame:
@@ -222,7 +210,6 @@ def of_clusters(random: Random, scene: Scene, samples: int) -> Found:
 
 
 def of_segments(random: Random, scene: Scene, samples: int) -> Found:
-    """Simulate how often 20 segments are said to differ."""
     segment = np.repeat(np.arange(20), np.geomspace(30, 300, 20).astype(int))
 
     def call(batch: int) -> pl.DataFrame:

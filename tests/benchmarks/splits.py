@@ -99,7 +99,6 @@ def measured(
 
 
 def main() -> None:
-    """Make the logs, time, print and store."""
     parser = bench.parser(__doc__, repeats=3)
     parser.add_argument("--rows", type=int, default=10_000_000, help="of the log (%(default)s)")
     parser.add_argument("--works", nargs="+", choices=WORKS, default=[*WORKS], metavar="WORK")

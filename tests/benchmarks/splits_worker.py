@@ -20,7 +20,6 @@ WARM_UP_ROWS = 50_000
 
 
 def recframe(frame):
-    """Return recframe's works."""
     importlib.import_module("recframe")
     split = frame.rec(user="user", item="item", time="time").split
     week = {"align": "day"}
@@ -121,7 +120,6 @@ LIBRARIES = {
 
 
 def main(library: str, kind: str, file: str, repeats: str) -> None:
-    """Serve until the input ends."""
     answer = served.channel()
     frame = importlib.import_module(kind).read_parquet(file)
     works, distributions = LIBRARIES[library]

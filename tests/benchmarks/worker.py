@@ -18,7 +18,6 @@ ALL_AT_ONCE = "recframe"
 
 
 def main(peer: str, kind: str, folder: str, k: str) -> None:
-    """Serve until the input ends."""
     answer, depth = served.channel(), int(k)
     sys.path.append(str(Path(__file__).parent / "roads"))
     module = importlib.import_module(f"{peer}_road")

@@ -19,7 +19,6 @@ def figures(name: str) -> Figures:
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table."""
     head, *lines = [f"| {' | '.join(row)} |" for row in (titles, *rows)]
     return "\n".join([head.replace("|  |", "| |", 1), f"|{'---|' * len(titles)}", *lines])
 

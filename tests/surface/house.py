@@ -50,7 +50,6 @@ class Source(NamedTuple):
     nodes: list[ast.AST]
 
     def of(self, *kinds: type[ast.AST]) -> list[Any]:
-        """Return the nodes of some kinds."""
         return [node for node in self.nodes if isinstance(node, kinds)]
 
 

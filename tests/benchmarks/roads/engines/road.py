@@ -24,5 +24,4 @@ class Road:
 
 
 def read(session: Any, folder: Path) -> tuple[Any, Any]:
-    """Return the recommendations and the truth as frames of Spark's."""
     return session.read.parquet(str(folder / "recs")), session.read.parquet(str(folder / "truth"))
