@@ -29,6 +29,7 @@ ENDS = pl.when(pl.col("n_users") >= 10).then(pl.col(r"^(\w+_)?(low|high)$"))
 
 def summary(rec: Any, *metrics: str, **options: Any) -> pl.DataFrame:
     found = rec.summarize(*metrics, **options)
+    found = found.with_columns(k=pl.col("metric").str.extract(r"@(\d+)").cast(pl.Int64))
     return found.rename({"value_low": "low", "value_high": "high"})
 
 

@@ -14,6 +14,8 @@ SMALL = {
     "cases": ["--users", "500", "--repeats", "1"],
     "growth": ["--small"],
     "simulations": ["--samples", "20"],
+    "large": ["--folder", ".", "--rows", "20000", "--repeats", "1"],
+    "splits": ["--rows", "60000", "--libraries", "recframe", "--repeats", "1", "--rounds", "1"],
     "larger_than_memory": [".", "--rows", "20000", "--memory", "200MB"],
 }
 

@@ -33,7 +33,12 @@ TWO_HITS = '''
 
 @metric(range=(0.0, 1.0), direction="higher", formula="1 if there are two hits, else 0")
 def two_hits(at: At) -> pl.Expr:
-    """Share of the users with at least two hits."""
+    """Share of the users with at least two hits.
+
+    1 with so many hits, else 0.
+
+    Source: nobody.
+    """
     return (at.n_hits >= 2).cast(pl.Float64)
 '''
 """What is written on a page to add a metric."""
@@ -60,14 +65,16 @@ def test_a_metric_is_written_on_its_page_alone(tmp_path):
     page = tmp_path / "recframe" / "metrics" / "accuracy.py"
     page.write_text(page.read_text().replace("__all__ = [", '__all__ = ["two_hits", ') + TWO_HITS)
     asks = """
-        import polars as pl, recframe as rf, readme
+        import metrics, polars as pl, recframe as rf, readme
         frame = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2], "relevance": [1, 1]})
         assert frame.rec.two_hits(k=2) == rf.rec(frame).evaluate("two_hits")["two_hits"].item() == 1
         assert "two_hits" in {*rf.__all__, *dir(frame.rec)}
         assert "two_hits" in {*rf.list_metrics()["name"]}
         assert "    two_hits = metrics.two_hits\\n" in readme.methods()
+        assert "1 if there are two hits, else 0" in metrics.page(rf.two_hits)
     """
-    paths = os.pathsep.join([str(tmp_path), str(Path(__file__).parent)])
+    here = Path(__file__).parent
+    paths = os.pathsep.join(map(str, [tmp_path, here, here.parents[1] / "docs" / "_build"]))
     command = [sys.executable, "-c", inspect.cleandoc(asks)]
     subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": paths})  # noqa: S603
 

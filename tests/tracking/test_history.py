@@ -71,7 +71,7 @@ def test_a_run_replaces_that_of_its_time_name_and_data_and_no_other(tmp_path):
     DF.rec.track("mrr", history=tmp_path, as_of="2026-11-23")
     DF.rec.track("mrr", history=tmp_path, as_of=DAY, name="canary")
     # their parts spell the same
-    for name in ("None", "a', 'b", "a") * 2:
+    for name in (None, "None", "a', 'b", "a") * 2:
         DF.rec.track("mrr", history=tmp_path / "b", as_of=DAY, name=name)
     assert rf.history(tmp_path / "b").height == 4
     DF[:2].rec.track("mrr", history=tmp_path, as_of=DAY)
