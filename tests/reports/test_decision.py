@@ -178,7 +178,8 @@ STOPS: dict[str, tuple[Any, str]] = {
         lists_of(0.2), "20 % of the users have a list of 'few', 100 % of 'all'; the others count 0."
     ),
     "arms": (
-        lists_of(0.5, other=True), "50 % of the users have a list of 'all', 50 % of 'few'; the others count 0; hardly a user has both, as in arms"
+        lists_of(0.5, other=True),
+        "50 % of the users have a list of 'all', 50 % of 'few'; the others count 0; hardly a user has both,",
     ),
     "pooled models": (
         rf.rec(both(TOP, "system").with_columns(item=pl.int_range(18) // 9), truth=LIKED),
