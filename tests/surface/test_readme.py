@@ -11,6 +11,7 @@ import pytest
 
 import benchmark_tables as tables
 import pictures
+import public_api
 import readme
 from recframe.statistics import comparison
 
@@ -32,13 +33,15 @@ def test_every_part_that_is_generated_stands_on_a_page():
         assert any(f"<!-- {name}: " in text for text in texts), name
 
 
-def test_the_methods_that_are_generated_are_up_to_date():
-    assert readme.methods() == readme.METHODS.read_text(encoding="utf-8"), (
-        "run: python tests/surface/readme.py"
-    )
-    assert readme.stubs() == readme.METHODS.with_suffix(".pyi").read_text(encoding="utf-8"), (
-        "run: python tests/surface/readme.py"
-    )
+def test_the_files_that_are_generated_are_up_to_date():
+    files = {
+        readme.METHODS: readme.methods(),
+        readme.METHODS.with_suffix(".pyi"): readme.stubs(),
+        # whoever changes what is public sees it in a diff; what is taken away warns first: docs/releasing.md
+        public_api.LISTED: public_api.listed(),
+    }
+    for path, text in files.items():
+        assert path.read_text(encoding="utf-8") == text, "run: python tests/surface/readme.py"
 
 
 def test_the_table_of_libraries_apart_has_ratios_and_says_which_metrics_they_have():
