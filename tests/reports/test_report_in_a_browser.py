@@ -20,21 +20,28 @@ from planted_shop import shop
 browser, visit = chromium_of_the_system.browser, chromium_of_the_system.visit
 pytestmark = pytest.mark.apart
 SHOP = shop(n=80)
-EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028 שלום"
+EVIL = (
+    "</script><script>alert(1)</script>{{7*7}}<img src=x onerror=alert(2)>\"'\u2028 \U0001f600 שלום"
+)
 TRAIN = pl.DataFrame({"user": [1, 1, 2, 3], "item": [0, 5, 0, 1]})
 ITEMS = SHOP.items.with_columns(
-    title=pl.when(pl.col("item") == 0).then(pl.lit(EVIL)).otherwise(pl.format("Item {}", "item"))
+    title=pl.when(pl.col("item") == 0)
+    .then(pl.lit(EVIL + "x" * 1_000_000))
+    .otherwise(pl.format("Item {}", "item"))
 )
 WIDTHS = [360, 768, 1280]
+SCRIPTS = 1
+"""What shows the sentences of points."""
 
 
 @pytest.fixture(scope="module")
 def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     recs = SHOP.recs.with_columns(model=pl.col("model").replace("new", EVIL))
-    users = SHOP.users.with_columns(country=pl.col("country").replace("FR", EVIL))
+    country = pl.col("country").replace("FR", EVIL)
+    users = SHOP.users.with_columns(country).rename({"country": EVIL})
     rec = rf.rec(recs, truth=SHOP.truth, users=users, items=ITEMS, train=TRAIN, model="model")
     path = tmp_path_factory.mktemp("report") / "report.html"
-    rec.report("ndcg@3", "recall@5", baseline="old", by=["country", "age"], title=EVIL).save(path)
+    rec.report("ndcg@3", "recall@5", baseline="old", by=[EVIL, "age"], title=EVIL).save(path)
     return path
 
 
@@ -149,11 +156,28 @@ def test_a_page_of_real_lists_is_short_and_small(visit, tmp_path):
     assert sheets(seen) <= 5
 
 
-def test_hostile_texts_do_nothing_and_are_read_as_they_are(opened):
+def test_hostile_texts_do_nothing_and_a_page_asks_for_nothing(opened, page_file):
     seen = opened()
+    title = seen.page.locator("h1").inner_text()
+    found = seen.page.evaluate(
+        """(() => {
+            const every = [...document.querySelectorAll("*")];
+            const ids = every.map((one) => one.id).filter(Boolean);
+            const names = every.flatMap((one) => one.getAttributeNames());
+            const leads = every.flatMap((one) => ["src", "href", "action"].map((name) => one.getAttribute(name)));
+            const nowhere = leads.filter((one) => one !== null && !(one[0] === "#" && ids.includes(one.slice(1))));
+            const scripts = document.scripts.length, policy = document.querySelector("meta[http-equiv]").content;
+            const twice = ids.filter((one, place) => ids.indexOf(one) !== place);
+            return {scripts, policy, nowhere, twice, handlers: names.filter((name) => name.startsWith("on"))};
+        })()"""
+    )
 
-    assert "<script>alert(1)</script>" in seen.page.locator("h1").inner_text()
+    assert "<script>alert(1)</script>{{7*7}}<img" in title
     assert seen.page.locator("img").count() == 0
+    assert found.pop("scripts") == SCRIPTS
+    assert found.pop("policy").startswith("default-src 'none'; ")
+    assert found == {"nowhere": [], "twice": [], "handlers": []}
+    assert page_file.stat().st_size < 1_000_000
     assert seen.wrong == []
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
+import html
 import json
 import re
 import sys
 from collections.abc import Callable
 from datetime import date
-from html.parser import HTMLParser
 from typing import Any
 
 import polars as pl
@@ -22,9 +22,6 @@ TRAIN = pl.DataFrame({"user": [1, 1, 2, 3], "item": [0, 5, 0, 1]})
 ITEMS = SHOP.items.with_columns(title=pl.format("Item {}", "item"))
 NEW = SHOP.recs.filter(model="new").drop("model")
 METRICS = ["ndcg@3", "recall@5"]
-EVIL = (
-    "</script><script>alert(1)</script>{{7*7}}<img src=x onerror=alert(2)>\"'\u2028 \U0001f600 שלום"
-)
 
 
 def rec(make: Any = lambda frame: frame, **options: Any) -> Any:
@@ -38,36 +35,11 @@ def the_report() -> Any:
     return rec().report(METRICS, baseline="old", by=["country", "age"], min_users=3, title="A shop")
 
 
-class Read(HTMLParser):
-    """The elements and the texts of a page."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self.blocks: dict[str, str] = {}
-        self._inside: str | None = None
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag in {"script", "style"}:
-            self._inside = dict(attrs).get("id") or tag
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in {"script", "style"}:
-            self._inside = None
-
-    def handle_data(self, data: str) -> None:
-        if self._inside is None:
-            self.text += data
-        else:
-            self.blocks[self._inside] = self.blocks.get(self._inside, "") + data
-
-
-@functools.cache
-def the_page() -> Read:
-    return Read(the_report().html)
+def text_of(page: Any) -> str:
+    """Return what stands on a page beside its charts."""
+    return html.unescape(
+        re.sub(r"<(style|script|svg).*?</\1>|<[^>]*>", "", page.html, flags=re.DOTALL)
+    )
 
 
 def rows(frame: pl.DataFrame, *columns: str) -> Any:
@@ -107,7 +79,7 @@ def test_the_numbers_of_a_page_are_those_of_the_calls(given):
     by_model = {row["model"]: row for row in costs.to_dicts()}
     for row in found.data["costs"]:
         assert row["value"] == close(by_model[row["model"]][row["metric"]])
-    text = Read(found.html).text
+    text = text_of(found)
     for said in ("Mean of each metric, with its interval", "Differences from old, with intervals"):
         of_clusters = f"{said} at 90% (users in clusters, by household)"
         assert (of_clusters in text) == bool(given)
@@ -238,52 +210,10 @@ ODD: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("name", ODD)
 def test_odd_frames_make_a_page_of_plain_data(name):
     page = ODD[name]()
-    read = Read(page.html)
 
     assert page.data["summary"]
-    assert read.text
+    assert text_of(page)
     assert page.sections[0].name == "overview"
-
-
-HOSTILE_ITEMS = ITEMS.with_columns(title=pl.lit(EVIL + "x" * 1_000_000))
-
-
-def test_hostile_texts_stay_texts():
-    report = (
-        SHOP.recs.with_columns(model=pl.col("model").replace("new", EVIL))
-        .rec(
-            truth=SHOP.truth,
-            items=HOSTILE_ITEMS,
-            users=SHOP.users.rename({"country": EVIL}).with_columns(pl.lit(EVIL).alias("one")),
-            train=TRAIN,
-            model="model",
-        )
-        .report("ndcg@3", baseline="old", by=[EVIL, "one"], min_users=3, title=EVIL)
-    )
-    page = Read(report.html)
-    scripts = [attributes for name, attributes in page.tags if name == "script"]
-
-    assert EVIL.replace("\u2028", "") in page.text.replace("\u2028", "")
-    assert not [name for name, _ in page.tags if name == "img"]
-    assert not [name for _, found in page.tags for name in found if name.startswith("on")]
-    assert len(scripts) == len([one for one, _ in the_page().tags if one == "script"])
-    assert "49" not in page.text.partition("Overview")[0]
-
-
-def test_a_page_asks_for_nothing():
-    policy = next(tag["content"] for name, tag in the_page().tags if "http-equiv" in tag)
-    addresses = [
-        found[name]
-        for _, found in the_page().tags
-        for name in ("src", "href", "action")
-        if name in found
-    ]
-
-    assert policy.startswith("default-src 'none'; ")
-    assert all(one.startswith("#") for one in addresses)
-    ids = [found["id"] for _, found in the_page().tags if "id" in found]
-    assert len(ids) == len(set(ids))
-    assert {one.removeprefix("#") for one in addresses} <= {*ids}
 
 
 def test_pages_are_small_with_many_segments_and_many_models():
@@ -303,7 +233,7 @@ def test_a_warning_is_given_and_stands_in_the_audit_of_the_page():
     for lists, truth in ((NEW, other), (NEW.lazy(), other.lazy())):
         with pytest.warns(rf.RecframeWarning, match="no_common_users"):
             page = lists.rec(truth).report("ndcg@3")
-        assert "hardly any user id in common" in Read(page.html).text
+        assert "hardly any user id in common" in text_of(page)
         assert page.headline.endswith("Nothing is decided on these numbers.")
         # in the audit, and not once more in a note
         assert [one.name for one in page.sections][-1] != "notes"
@@ -350,11 +280,10 @@ def test_a_page_is_written(tmp_path):
 
 
 def test_a_notebook_shows_a_report_in_a_frame_of_its_own():
-    shown = Read(the_report()._repr_html_())
-    frame = next(attributes for name, attributes in shown.tags if name == "iframe")
+    frame = the_report()._repr_html_()
 
-    assert frame["srcdoc"] == the_report().html
-    assert frame["sandbox"] == "allow-scripts"
+    assert html.unescape(re.search(r'srcdoc="([^"]*)"', frame)[1]) == the_report().html
+    assert ' sandbox="allow-scripts"' in frame
     assert repr(the_report()) == "<A shop: 8 sections; .save('report.html') writes it>"
 
 
