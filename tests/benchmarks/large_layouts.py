@@ -29,6 +29,8 @@ class Layout:
     as_text: bool = False
     k: int | None = 10
     """The cut-off of the metrics."""
+    by: tuple[str, ...] = ()
+    """Columns of users that the metrics are asked by."""
 
 
 def made(users: int, layout: Layout) -> Frames:
@@ -74,11 +76,52 @@ LAYOUTS = {
     "whole lists, no k": Layout(SORTED, k=None),
     "4 models in a column": Layout(SORTED, n_models=len(MODELS)),
 }
+SPREAD = "more rows than memory"
+"""Lists of text ids that are made file by file: each file has rows of all users, one of whom has a hundredth of all rows."""
+OF_SPREAD = Layout(SORTED, by=("country", "device"))
+ROWS_OF_FILE = 5_000_000
+LISTED, N_ITEMS, STEP = 20, 20_011, 7_919
+"""The length of a list; a prime number of items, and one that spreads users over the files."""
 
 
-def write(folder: Path, users: int, layout: Layout) -> None:
-    for name, frame in made(users, layout).items():
-        for path, rows in layout.files(frame):
-            place = folder / name / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            rows.write_parquet(place)
+def write(folder: Path, rows: int, layout: Layout) -> None:
+    """Write the files of a layout."""
+    if layout.by:
+        write_spread(folder, rows)
+        return
+    for name, frame in made(rows // LENGTH, layout).items():
+        for path, part in layout.files(frame):
+            put(part, folder / name / path)
+
+
+def put(frame: pl.DataFrame, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    frame.write_parquet(path)
+
+
+def write_spread(folder: Path, n_rows: int) -> None:
+    """Write lists, a truth of a tenth of their rows, every second of which is a hit, and users."""
+    n_users = n_rows // LISTED | 1  # no multiple of 10, so that the truth has all of them
+    users, items = texts(n_users), texts(N_ITEMS)
+    for start in range(0, n_rows, ROWS_OF_FILE):
+        row = pl.int_range(start, min(n_rows, start + ROWS_OF_FILE))
+        is_bot = row % 100 == 0
+        user = pl.when(is_bot).then(0).otherwise(row * STEP % n_users)
+        rank = pl.when(is_bot).then(row // 100).otherwise(row // n_users) + 1
+        numbers = pl.select(row=row, user=user, item=row * STEP % N_ITEMS, rank=rank.cast(pl.Int32))
+        named = {"user": users.gather(numbers["user"]), "item": items.gather(numbers["item"])}
+        recs = pl.DataFrame(named).with_columns(numbers["rank"])
+        put(recs, folder / "recs" / f"{start:012}.parquet")
+        item = pl.when(numbers["row"] % 20 == 3).then("item").otherwise(pl.lit("another item"))
+        truth = recs.select("user", item).filter(numbers["row"] % 10 == 3)
+        put(truth, folder / "truth" / f"{start:012}.parquet")
+    number = pl.int_range(n_users)
+    country, device = (number % 5).cast(pl.String), (number % 3).cast(pl.String)
+    put(pl.select(user=users, country=country, device=device), folder / "users" / "0.parquet")
+
+
+def texts(n: int) -> pl.Series:
+    """Return ids of 36 characters."""
+    number = pl.int_range(n)
+    parts = (number.hash(1).cast(pl.String).str.zfill(20), number.cast(pl.String).str.zfill(15))
+    return pl.select(pl.format("{}-{}", *parts)).to_series()

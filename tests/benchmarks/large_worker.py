@@ -1,7 +1,7 @@
-"""One way to six metrics of Parquet files: `python large_worker.py FOLDER 1GB 10 False` runs those that it is told to.
+"""One way to six metrics of Parquet files: `python large_worker.py FOLDER 1GB 10 False ""` runs those it is told to.
 
-The last two are k, or None, and whether there is a column of models. An answer has seconds and CPU seconds after the imports,
-the peak of resident memory, and the values.
+The last are k, or None, whether there is a column of models, and the columns of users to ask by. An answer has seconds and CPU
+seconds after the imports, the peak of resident memory, and the values.
 """
 
 from __future__ import annotations
@@ -66,25 +66,33 @@ def in_duckdb(folder: str, memory: str, k: int | None, *, of_models: bool) -> li
         return connection.execute(sql(folder, k, of_models=of_models)).fetchall()
 
 
-def in_recframe(folder: str, memory: str | None, k: int | None, *, of_models: bool) -> list[Any]:
+def in_recframe(
+    folder: str, memory: str | None, k: int | None, *, of_models: bool, by: list[str]
+) -> list[Any]:
     """Return the values that recframe gives, without a memory those of one plan."""
     pl = importlib.import_module("polars")
     recs, truth = (pl.scan_parquet(f"{folder}/{name}") for name in ("recs", "truth"))
     rec = recs.rec(truth=truth, model="model" if of_models else None, memory=memory)
-    values = rec.evaluate(*SIX, k=k)
+    rec = rec(users=pl.scan_parquet(f"{folder}/users")) if by else rec
+    values = rec.evaluate(*SIX, k=k, by=by or None)
     values = values.collect(engine="streaming") if memory is None else values
     return values.drop("n_users").rows()
 
 
-def main(folder: str, memory: str, k: str, of_models: str) -> None:
+def main(folder: str, memory: str, k: str, of_models: str, columns: str) -> None:
     answer = served.channel()
+    depth, several, by = None if k == "None" else int(k), of_models == "True", columns.split()
 
     def run(way: str) -> dict[str, Any]:
         importlib.import_module("duckdb" if way == DUCKDB else "recframe")
-        found = in_duckdb if way == DUCKDB else in_recframe
-        given: list[Any] = [folder, None if way == ONE_PLAN else memory]
-        given.append(None if k == "None" else int(k))
-        taken = served.timed(lambda: found(*given, of_models=of_models == "True"))
+        bound = None if way == ONE_PLAN else memory
+        taken = served.timed(
+            lambda: (
+                in_duckdb(folder, memory, depth, of_models=several)
+                if way == DUCKDB
+                else in_recframe(folder, bound, depth, of_models=several, by=by)
+            )
+        )
         return taken | {"peak_bytes": served.status("VmHWM")}
 
     served.serve(answer, {}, run)

@@ -14,10 +14,10 @@ SMALL = {
     "cases": ["--users", "500", "--repeats", "1"],
     "growth": ["--small"],
     "simulations": ["--samples", "20"],
-    "large": ["--folder", ".", "--rows", "20000", "--repeats", "1"],
+    "large": ["--folder", ".", "--rows", "20000", "--repeats", "1", "--memory", "200MB",
+              "--layouts", "sorted by user", "more rows than memory"],
     "splits": ["--rows", "60000", "--libraries", "recframe", "--repeats", "1", "--rounds", "1"],
-    "larger_than_memory": [".", "--rows", "20000", "--memory", "200MB"],
-}
+}  # fmt: skip
 
 
 @pytest.mark.nightly
