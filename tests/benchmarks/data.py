@@ -31,26 +31,14 @@ class Settings:
     seed: int = 0
 
 
-@dataclass(frozen=True)
-class Arrays:
-    """What the compiled loop reads, sorted by user, then rank; in place of nulls a rank far down, and gain 0: not relevant."""
-
-    user: np.ndarray
-    rank: np.ndarray
-    gain: np.ndarray
-
-
 @dataclass
 class Case:
     """The same rows in every form that a contender starts from; forms that nobody asks for are not made."""
 
     settings: Settings
     judged: pl.DataFrame
-    arrays: Arrays
-
-    @property
-    def two_frames(self) -> bool:
-        return self.settings.shape == "two"
+    arrays: tuple[np.ndarray, np.ndarray, np.ndarray]
+    """User, rank and gain for the loop, by user, then rank; in place of nulls a rank far down, and gain 0: not relevant."""
 
     @cached_property
     def recs(self) -> pl.DataFrame:
@@ -66,7 +54,7 @@ class Case:
 
     def rec(self, kind: Callable[[pl.DataFrame], Any] = lambda frame: frame) -> Any:
         """Return `.rec` of the frames that contenders are given, each made into a kind of frame."""
-        if self.two_frames:
+        if self.settings.shape == "two":
             return kind(self.recs).rec(truth=kind(self.truth))
         return kind(self.judged).rec
 
@@ -101,7 +89,7 @@ def numbers(settings: Settings) -> pl.DataFrame:
 
 def case(frame: pl.DataFrame, settings: Settings) -> Case:
     """Return the forms of a frame that `numbers` made: ids and order as the settings say."""
-    arrays = Arrays(
+    arrays = (
         frame["user"].to_numpy(),
         frame["rank"].fill_null(np.iinfo(np.int64).max).to_numpy(),
         frame["relevance"].fill_null(0).to_numpy(),

@@ -18,19 +18,14 @@ def compiled_loop(case: Case, k: int) -> list[float]:
 
     The arrays are given to it as it wants them, sorted and without nulls; what that took is not counted.
     """
-    rows = case.arrays
-    return _means(case, *_plain_sums(rows.user, rows.rank, rows.gain, k))
-
-
-def _means(case: Case, sums: np.ndarray, n_users: int, n_with_truth: int) -> list[float]:
-    return [float(value) for value in sums / (n_with_truth if case.two_frames else n_users)]
+    return [float(one) for one in _plain_means(*case.arrays, k)]
 
 
 @numba.njit(error_model="numpy", cache=True)
-def _plain_sums(user, rank, gain, k):
+def _plain_means(user, rank, gain, k):
     sums = np.zeros(N_METRICS)
     gains = np.empty(len(user), dtype=gain.dtype)
-    n_users, n_with_truth, row = 0, 0, 0
+    n_users, row = 0, 0
     while row < len(user):
         current = user[row]
         n_relevant, hits, precisions, reciprocal_rank, dcg = 0, 0, 0.0, 0.0, 0.0
@@ -46,11 +41,10 @@ def _plain_sums(user, rank, gain, k):
                         reciprocal_rank = 1.0 / rank[row]
             row += 1
         n_users += 1
-        n_with_truth += n_relevant > 0
         if hits > 0:
             ndcg = dcg / _ideal(gains[:n_relevant], k)
             _add(sums, hits, n_relevant, precisions, reciprocal_rank, ndcg, k)
-    return sums, n_users, n_with_truth
+    return sums / n_users
 
 
 @numba.njit(error_model="numpy", cache=True)
@@ -72,27 +66,25 @@ def _add(sums, hits, n_relevant, precisions, reciprocal_rank, ndcg, k):  # noqa:
 def tuned_loop(case: Case, k: int) -> list[float]:
     """Return the same numbers from the same arrays."""
     discount = np.concatenate(([0.0], 1 / np.log2(np.arange(2.0, k + 2))))
-    rows = case.arrays
-    return _means(case, *_sums(rows.user, rows.rank, rows.gain, k, discount))
+    return [float(one) for one in _tuned_means(*case.arrays, k, discount)]
 
 
 @numba.njit(error_model="numpy", cache=True)
-def _sums(user, rank, gain, k, discount):
+def _tuned_means(user, rank, gain, k, discount):
     sums = np.zeros(N_METRICS)
     best = np.zeros(k, dtype=gain.dtype)
-    n_users, n_with_truth, row = 0, 0, 0
+    n_users, row = 0, 0
     while row < len(user):
         row, n_relevant, hits, precisions, reciprocal_rank, dcg = _one_user(
             user, rank, gain, row, discount, best
         )
         n_users += 1
-        n_with_truth += n_relevant > 0
         if hits > 0:
             ideal = 0.0
             for place in range(min(k, n_relevant)):
                 ideal += best[place] * discount[place + 1]
             _add(sums, hits, n_relevant, precisions, reciprocal_rank, dcg / ideal, k)
-    return sums, n_users, n_with_truth
+    return sums / n_users
 
 
 @numba.njit(error_model="numpy", cache=True)
