@@ -43,7 +43,8 @@ def differences(rec: Any) -> pl.DataFrame:
     found = found.rename({"difference_low": "low", "difference_high": "high"}).with_columns(ENDS)
     margin = 0.1 * pl.col("baseline_value")
     segment = pl.col("country").fill_null("(none)")
-    return found.with_columns(segment=segment, beyond=-margin, within=margin)
+    is_open = pl.col("verdict") == "open"
+    return found.with_columns(segment=segment, beyond=-margin, within=margin, hollow=is_open)
 
 
 def both(rec: Any) -> pl.DataFrame:
@@ -81,7 +82,7 @@ DRAWN: dict[str, Drawn] = {
         differences,
         [
             *("segment", "difference", "low", "high", "p_adjusted", "n_users", "verdict"),
-            *("beyond", "within"),
+            *("beyond", "within", "hollow"),
         ],
     ),
     "tradeoff": (

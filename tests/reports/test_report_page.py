@@ -130,22 +130,21 @@ def test_cases_of_a_model_are_those_of_worst_with_lists_truth_and_history():
         assert [int(line.id) for line in history] == wanted[::-1]
 
 
-def test_the_most_changed_users_are_those_whose_values_are_the_furthest_apart():
-    values = rec().evaluate("ndcg@3", by="user")
-    ahead = the_report().data["ahead"][0]
-    wide = values.pivot("model", index="user", values="ndcg@3")
-    best, other = ahead["model"], ahead["baseline"]
-    change = {user: one - two for user, one, two in wide.select("user", best, other).rows()}
+@pytest.mark.parametrize(("metric", "sign"), [("ndcg@3", 1), ("first_rank", -1)])
+def test_the_most_changed_users_are_those_whose_values_are_the_furthest_apart(metric, sign):
+    page = rec().report(metric, baseline="old", sections=["overview", "cases"])
+    ahead = page.data["ahead"][0]
+    wide = rec().evaluate(metric, by="user").pivot("model", index="user", values=metric)
+    pairs = wide.select("user", ahead["model"], ahead["baseline"]).drop_nulls().rows()
+    change = {user: sign * (one - two) for user, one, two in pairs}
     lost, won = (
-        [int(one.user) for one in cases(the_report()) if one.group == group]
+        [change[int(one.user)] for one in cases(page) if one.group == group]
         for group in ("lost most", "gained most")
     )
 
     assert lost
-    assert [change[user] for user in lost] == pytest.approx(sorted(change.values())[: len(lost)])
-    assert [change[user] for user in won] == pytest.approx(
-        sorted(change.values(), reverse=True)[: len(won)]
-    )
+    assert lost == pytest.approx(sorted(change.values())[: len(lost)])
+    assert won == pytest.approx(sorted(change.values(), reverse=True)[: len(won)])
 
 
 @pytest.mark.slow
