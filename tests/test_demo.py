@@ -30,51 +30,34 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def frames(simulation: demo.Simulation) -> list[pl.DataFrame]:
-    return [simulation.recs, simulation.truth, simulation.train, simulation.users, simulation.items]
-
-
 def test_the_same_seed_gives_the_same_frames_and_another_seed_others():
-    first, second, other = (frames(demo.simulate(seed, 60, 50)) for seed in (1, 1, 2))
-    for one, same in zip(first, second, strict=True):
-        assert_frame_equal(one, same)
-    assert not first[1].equals(other[1])
+    first, second, other = (demo.simulate(seed, 60, 50) for seed in (1, 1, 2))
+    for name in ("recs", "truth", "train", "users", "items"):
+        assert_frame_equal(getattr(first, name), getattr(second, name))
+    assert not first.truth.equals(other.truth)
 
 
-def test_training_and_truth_have_no_pair_in_common_and_every_user_is_in_both(shop):
-    assert shop.train.join(shop.truth, on=["user", "item"]).is_empty()
-    assert (
-        shop.train["user"].n_unique() == shop.truth["user"].n_unique() == shop.users.height == 300
-    )
-
-
-def test_no_list_has_an_item_of_the_training_part(shop):
-    assert shop.recs.join(shop.train, on=["user", "item"]).is_empty()
-
-
-def test_every_model_ranks_from_one_for_every_user_without_repeats(shop):
+def test_lists_are_whole_and_what_was_trained_on_is_neither_in_them_nor_in_the_truth(shop):
+    pair, train = ["user", "item"], shop.train.group_by("item").len()["len"]
     lists = shop.recs.group_by("model", "user").agg(
         pl.col("rank").sort(), n_items=pl.col("item").n_unique()
     )
-    assert lists.height == 3 * 300
-    assert lists["rank"].to_list() == [list(range(1, demo.LIST_LENGTH + 1))] * lists.height
+
+    assert shop.train.join(shop.truth, on=pair).is_empty()
+    assert shop.recs.join(shop.train, on=pair).is_empty()
+    users = {frame["user"].n_unique() for frame in (shop.train, shop.truth, shop.users, shop.recs)}
+    assert users == {300}
+    assert lists["rank"].to_list() == [list(range(1, demo.LIST_LENGTH + 1))] * 3 * 300
     assert lists["n_items"].unique().to_list() == [demo.LIST_LENGTH]
-
-
-def test_few_items_make_up_a_third_of_the_training_rows(shop):
-    users = shop.train.group_by("item").len()["len"].sort(descending=True)
-    assert users.head(round(0.15 * shop.items.height)).sum() > users.sum() / 3
+    # few items make up a third of the rows
+    assert train.top_k(round(0.15 * shop.items.height)).sum() > train.sum() / 3
 
 
 @pytest.mark.parametrize("seed", thorough([0, 1, 2], 1))
 def test_the_personalised_models_beat_popularity_clearly(seed):
     shop = demo.simulate(seed, n_users=500, n_items=200)
-    values = dict(
-        rf.rec(shop.recs, truth=shop.truth, model="model")
-        .ndcg(k=10)
-        .select("model", "ndcg@10")
-        .iter_rows()
-    )
+    found = rf.rec(shop.recs, truth=shop.truth, model="model").ndcg(k=10)
+    values = dict(found.select("model", "ndcg@10").iter_rows())
     assert values["item_neighbours"] > 1.2 * values["popularity"]
     assert values["matrix_factorisation"] > 1.2 * values["popularity"]
 
@@ -146,6 +129,13 @@ def test_the_side_effects_are_those_of_the_lists_and_of_what_the_users_kept():
     assert of_model["popularity"] == min(of_model.values())
 
 
+def test_a_folder_that_cannot_be_made_is_one_line():
+    Path("taken").write_text("a file")
+    result = CliRunner().invoke(main, [*SMALL, "--save", "taken/shop"])
+    assert result.exit_code == 1
+    assert result.stderr == "error: cannot write to taken/shop: Not a directory\n"
+
+
 def test_saved_frames_give_the_numbers_of_the_demo_by_the_command_it_prints():
     shown = CliRunner().invoke(main, [*SMALL, "--save", "a shop"]).stdout
     command = shlex.split(shown.partition("Try:\n\n")[2].partition("\n\n")[0].replace("\\\n", ""))
@@ -156,10 +146,3 @@ def test_saved_frames_give_the_numbers_of_the_demo_by_the_command_it_prints():
         "ndcg@10", by="activity"
     )
     assert_frame_equal(pl.read_parquet("table.parquet"), expected, rel_tol=1e-12, abs_tol=0)
-
-
-def test_a_folder_that_cannot_be_made_is_one_line():
-    Path("taken").write_text("a file")
-    result = CliRunner().invoke(main, [*SMALL, "--save", "taken/shop"])
-    assert result.exit_code == 1
-    assert result.stderr == "error: cannot write to taken/shop: Not a directory\n"

@@ -12,29 +12,24 @@ numbers; recframe too. The processes take turns, and all are checked to give rec
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import bench
 import data
-import machine
 import polars as pl
+import record
 from data import Settings
-from given import KINDS, SIX
+from given import KINDS
+from served import SIX
 
-HERE = Path(__file__).parent
-sys.path.append(str(HERE.parent / "recorders"))
-
-import record  # noqa: E402  it makes the environments
-
-import recframe as rf  # noqa: E402
+import recframe as rf
 
 INSTALLED = ["recframe", "oracles"]
 APART = ["rectools", "replay", "microsoft", "torchmetrics"]
@@ -47,58 +42,21 @@ class Contender:
 
     name: str
     peer: str
-    process: subprocess.Popen[str]
+    process: bench.Process
     metrics: list[str]
     tolerance: float
     seconds: list[float] = field(default_factory=list)
 
-    def run(self) -> dict[str, Any]:
-        """Run once."""
-        return asked(self.process, self.name)
-
-
-def asked(process: subprocess.Popen[str], line: str | None = None) -> dict[str, Any]:
-    """Send a line to a worker, if there is one to send, and return its answer."""
-    if process.stdin is None or process.stdout is None:
-        raise SystemExit("a worker has no pipes")
-    if line is not None:
-        process.stdin.write(f"{line}\n")
-        process.stdin.flush()
-    answer = process.stdout.readline()
-    if not answer:
-        raise SystemExit(f"the worker {process.args} has ended; what it said is above")
-    found: dict[str, Any] = json.loads(answer)
-    return found
-
-
-@contextmanager
-def worker(
-    python: Path, peer: str, kind: str, folder: Path, k: int
-) -> Iterator[subprocess.Popen[str]]:
-    """Start a process in an environment, and end it."""
-    command = [str(python), str(HERE / "worker.py"), peer, kind, str(folder), str(k)]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603  ours
-    try:
-        yield process
-    finally:
-        process.communicate()
+    def run(self) -> bench.Figures:
+        return self.process.ask(self.name)
 
 
 def files(settings: Settings, folder: Path, models: int) -> tuple[int, int]:
-    """Write recommendations and truth, without its grades, and return how many rows they have.
-
-    Several models have the items of each list in turned order, below each other under text names.
-    """
+    """Write recommendations, of one model or of several below each other, and truth without its grades; return their rows."""
     case = data.case(data.numbers(settings), settings)
     recs = case.recs
     if models > 1:
-        last, rank = pl.col("rank").max().over("user"), pl.col("rank")
-        turned = [recs.with_columns((rank + 7 * turn) % last + 1) for turn in range(models)]
-        names = [f"model_{turn}" for turn in range(models)]
-        each = zip(turned, names, strict=True)
-        recs = pl.concat(
-            lists.select(pl.lit(name).alias("model"), pl.all()) for lists, name in each
-        )
+        recs = data.of_models(recs, [f"model_{turn}" for turn in range(models)])
     recs.write_parquet(folder / "recs.parquet")
     case.truth.drop("relevance").write_parquet(folder / "truth.parquet")
     return len(recs), len(case.truth)
@@ -110,14 +68,14 @@ def check(contenders: Sequence[Contender], folder: Path, k: int) -> None:
     metrics = list(dict.fromkeys(name for one in contenders for name in one.metrics))
     several = {"model": "model"} if "model" in recs.collect_schema() else {}
     values = recs.rec(truth=truth, **several).evaluate(*metrics, k=k).collect()
-    columns = {name: values[str(rf.parse(name) @ k)] for name in metrics}
     for one in contenders:
         tell(f"  {one.name}")
-        asked_for = [(name, place) for place in range(len(values)) for name in one.metrics]
-        for (name, place), value in zip(asked_for, one.run()["numbers"], strict=True):
-            expected = columns[name][place]
-            if abs(value - expected) > one.tolerance:
-                raise SystemExit(f"{one.name}: {name} is {value!r}, not {expected!r}")
+        columns = [str(rf.parse(name) @ k) for name in one.metrics]
+        expected = [value for row in values.select(columns).rows() for value in row]
+        for place, (value, other) in enumerate(zip(one.run()["numbers"], expected, strict=True)):
+            if abs(value - other) > one.tolerance:
+                name = one.metrics[place % len(one.metrics)]
+                raise SystemExit(f"{one.name}: {name} is {value!r}, not {other!r}")
 
 
 def interleave(contenders: Sequence[Contender], repeats: int) -> None:
@@ -132,24 +90,20 @@ def interleave(contenders: Sequence[Contender], repeats: int) -> None:
 def measured(
     pythons: dict[str, Path], kind: str, folder: Path, asked_for: argparse.Namespace
 ) -> dict[str, Any]:
-    """Return the times of everybody from frames of one kind."""
+    versions, contenders = {}, list[Contender]()
     with ExitStack() as stack:
-        contenders: list[Contender] = []
-        versions = {}
         for peer, python in pythons.items():
-            process = stack.enter_context(worker(python, peer, kind, folder, asked_for.k))
-            told = asked(process)
-            versions[peer] = told["versions"]
-            contenders += [
-                Contender(name, peer, process, **road) for name, road in told["roads"].items()
-            ]
+            started = bench.Process(python, "worker.py", peer, kind, folder, asked_for.k)
+            process = stack.enter_context(started)
+            versions[peer] = process.about["versions"]
+            for name, road in process.about["roads"].items():
+                contenders.append(Contender(name, peer, process, **road))
         check(contenders, folder, asked_for.k)
         interleave(contenders, asked_for.repeats)
     return {"frame": kind, "versions": versions, "contenders": entries(contenders)}
 
 
 def entries(contenders: Sequence[Contender]) -> list[dict[str, Any]]:
-    """Return each contender's metrics, seconds, median and ratio to recframe."""
     medians = {one.name: statistics.median(one.seconds) for one in contenders}
     return [
         {
@@ -170,29 +124,21 @@ def tell(line: str) -> None:
         sys.stderr.write(f"{line}\n")
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Make the data, check, time, and print."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+def main() -> None:
     known = [*INSTALLED, *APART]
+    parser = bench.parser(__doc__)
     parser.add_argument("peers", nargs="*", metavar="peer", help=f"of {known}; all if none")
     parser.add_argument("--users", type=int, default=20_000, help="how many users (%(default)s)")
     parser.add_argument("--models", type=int, default=1, help="how many models (%(default)s)")
     parser.add_argument("--ids", choices=data.IDS, nargs="+", default=["int", "string"])
     parser.add_argument("-k", type=int, default=10, help="the cut-off (%(default)s)")
-    parser.add_argument("--repeats", type=int, default=5, help="interleaved rounds (%(default)s)")
     parser.add_argument("--environments", type=Path, default=record.ENVIRONMENTS, metavar="DIR")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
-    told = parser.parse_args(arguments)
-    wanted = [
-        peer
-        for peer in [*INSTALLED, *APART]
-        if peer == OURS or not told.peers or peer in told.peers
-    ]
-    here = Path(sys.executable)
-    pythons = {
-        peer: here if peer in INSTALLED else record.environment(peer, told.environments)
-        for peer in wanted
-    }
+    told = parser.parse_args()
+    wanted = {OURS, *(told.peers or known)}
+    pythons = {peer: Path(sys.executable) for peer in INSTALLED if peer in wanted}
+    for peer in APART:
+        if peer in wanted:
+            pythons[peer] = record.environment(peer, told.environments)
     cases = []
     for ids in told.ids:
         settings = Settings(told.users, ids=ids, shape="two")
@@ -204,14 +150,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 cases.append({"ids": ids, "rows": rows, **case})
                 for one in case["contenders"]:
                     shown = f"{one['median']:>10.4f} s{one['ratio']:>9.1f} x"
-                    sys.stdout.write(f"{ids:8}{kind:8}{one['name']:<30}{shown}\n")
+                    bench.say(f"{ids:8}{kind:8}{one['name']:<30}{shown}")
     result = {
         "settings": asdict(settings) | {"k": told.k, "metrics": SIX, "models": told.models},
-        "machine": machine.describe(),
+        "machine": bench.machine(),
         "cases": cases,
     }
-    if told.json:
-        told.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    bench.store(told.json, result)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""The frames of the benchmark: a judged frame of a chosen size, the two frames it is the join of, and bare sorted arrays."""
+"""The frames of benchmarks: a judged frame of a chosen size, the two frames it is the join of, and bare sorted arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,14 +10,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-METRICS = ["hit_rate", "precision", "recall", "map", "mrr", "ndcg"]
-"""The six that everybody is asked for."""
 # NOTE: a prime, so that steps of any size from any start visit every item once before one comes again
 N_ITEMS = 49_999
 UNRANKED = 0.08
 JUDGED_ZERO = 0.05
 GRADES = 5
-
 IDS = ("int", "string", "uuid")
 
 
@@ -34,71 +31,32 @@ class Settings:
     seed: int = 0
 
 
-@dataclass(frozen=True)
-class Arrays:
-    """What the compiled loop reads, sorted by user, then rank; in place of nulls a rank far down, and gain 0: not relevant."""
-
-    user: np.ndarray
-    rank: np.ndarray
-    gain: np.ndarray
-
-
 @dataclass
 class Case:
     """The same rows in every form that a contender starts from; forms that nobody asks for are not made."""
 
     settings: Settings
     judged: pl.DataFrame
-    arrays: Arrays
-
-    @property
-    def two_frames(self) -> bool:
-        """Whether contenders are given recommendations and truth, rather than the judged frame."""
-        return self.settings.shape == "two"
-
-    @property
-    def n_users(self) -> int:
-        """How many users the rows are of."""
-        return self.settings.users
+    arrays: tuple[np.ndarray, np.ndarray, np.ndarray]
+    """User, rank and gain for the loop, by user, then rank; in place of nulls a rank far down, and gain 0: not relevant."""
 
     @cached_property
     def recs(self) -> pl.DataFrame:
         """The recommendations: user, item, rank."""
-        return (
-            self.judged.filter(pl.col("rank").is_not_null())
-            .select("user", "item", "rank")
-            .rechunk()
-        )
+        ranked = self.judged.filter(pl.col("rank").is_not_null())
+        return ranked.select("user", "item", "rank").rechunk()
 
     @cached_property
     def truth(self) -> pl.DataFrame:
         """The truth: user, item, relevance from 1 to 5."""
-        return (
-            self.judged.filter(pl.col("relevance") > 0)
-            .select("user", "item", "relevance")
-            .rechunk()
-        )
+        relevant = self.judged.filter(pl.col("relevance") > 0)
+        return relevant.select("user", "item", "relevance").rechunk()
 
-    @property
-    def given(self) -> list[pl.DataFrame]:
-        """The frames that contenders are given."""
-        return [self.recs, self.truth] if self.two_frames else [self.judged]
-
-    @cached_property
-    def given_pandas(self) -> list[Any]:
-        """The same as pandas frames: NumPy columns, nulls as NaN, strings in pandas' own dtype."""
-        return [frame.to_pandas() for frame in self.given]
-
-    def rec(self, kind: Callable[[pl.DataFrame], Any]) -> Any:
-        """Return `.rec` of the frames, each made into a kind of frame."""
-        return self._bound([kind(frame) for frame in self.given])
-
-    def rec_pandas(self) -> Any:
-        """Return `.rec` of the pandas frames."""
-        return self._bound(self.given_pandas)
-
-    def _bound(self, frames: list[Any]) -> Any:
-        return frames[0].rec(truth=frames[1]) if self.two_frames else frames[0].rec
+    def rec(self, kind: Callable[[pl.DataFrame], Any] = lambda frame: frame) -> Any:
+        """Return `.rec` of the frames that contenders are given, each made into a kind of frame."""
+        if self.settings.shape == "two":
+            return kind(self.recs).rec(truth=kind(self.truth))
+        return kind(self.judged).rec
 
 
 def numbers(settings: Settings) -> pl.DataFrame:
@@ -131,28 +89,35 @@ def numbers(settings: Settings) -> pl.DataFrame:
 
 def case(frame: pl.DataFrame, settings: Settings) -> Case:
     """Return the forms of a frame that `numbers` made: ids and order as the settings say."""
-    arrays = Arrays(
+    arrays = (
         frame["user"].to_numpy(),
         frame["rank"].fill_null(np.iinfo(np.int64).max).to_numpy(),
         frame["relevance"].fill_null(0).to_numpy(),
     )
-    judged = frame
-    if settings.ids == "string":
-        judged = judged.with_columns(
-            pl.format("user_{}", "user").alias("user"), pl.format("item_{}", "item").alias("item")
-        )
-    if settings.ids == "uuid":
-        judged = judged.with_columns(_uuid("user"), _uuid("item"))
+    judged = in_ids(frame, settings.ids)
     if settings.order == "shuffled":
         judged = judged.sample(fraction=1, shuffle=True, seed=settings.seed)
     return Case(settings, judged.rechunk(), arrays)
 
 
+def of_models(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Return the lists of several models below each other, each with the items of a list in turned order."""
+    rank, last = pl.col("rank"), pl.col("rank").max().over("user")
+    return pl.concat(
+        frame.with_columns(model=pl.lit(name), rank=(rank + 7 * turn) % last + 1)
+        for turn, name in enumerate(names)
+    )
+
+
+def in_ids(frame: pl.DataFrame, ids: str) -> pl.DataFrame:
+    """Return a frame with ids of a kind: whole numbers, names, or texts of the form of a UUID in no order."""
+    if ids == "int":
+        return frame
+    made = {"string": lambda name: pl.format(f"{name}_{{}}", name), "uuid": _uuid}[ids]
+    return frame.with_columns(made(name).alias(name) for name in ("user", "item"))
+
+
 def _uuid(name: str) -> pl.Expr:
-    """Return ids as texts of the form of a UUID, in no order."""
-    hexed = [pl.col(name).hash(seed).cast(pl.String).str.zfill(20) for seed in (1, 2)]
-    parts = [
-        hexed[0].str.slice(0, 8),
-        *(hexed[0].str.slice(8 + 4 * place, 4) for place in range(3)),
-    ]
-    return pl.concat_str([*parts, hexed[1].str.slice(8, 12)], separator="-").alias(name)
+    first, last = (pl.col(name).hash(seed).cast(pl.String).str.zfill(20) for seed in (1, 2))
+    parts = [first.str.slice(start, size) for start, size in ((0, 8), (8, 4), (12, 4), (16, 4))]
+    return pl.concat_str([*parts, last.str.slice(8, 12)], separator="-")

@@ -15,29 +15,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import bench
 import engines_data
-import machine
 import polars as pl
+import record
+from served import SIX
 
-HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE / "roads" / "engines"), str(HERE.parent / "recorders")]
-
-import record  # noqa: E402  it makes the environments
-from road import SIX  # noqa: E402  what is measured
-
-import recframe as rf  # noqa: E402
+import recframe as rf
 
 OURS = "recframe"
 CORES, LENGTH, K = 2, 20, 10
-PARTS = ["contenders", "slopes"]
 IDS = ["int", "string"]
 FOLDER = record.ENVIRONMENTS.parent / "engines"
 SPARK = {
@@ -58,14 +49,11 @@ class Team(NamedTuple):
 
     module: str
     environment: str
-    threads: int = 1
-    """Of Polars: a task of Spark's has one."""
     slow: bool = False
 
 
 TEAMS = [
     Team("recframe_road", "recframe_spark"),
-    Team("one_machine_road", "recframe_spark", threads=CORES),
     Team("sql_road", "recframe_spark"),
     Team("mllib_road", "recframe_spark", slow=True),
     Team("replay_road", "replay_spark", slow=True),
@@ -75,37 +63,31 @@ Runs = dict[str, dict[str, Any]]
 """By name of a road: what it gives, and what its first runs in a process and those behind them took."""
 
 
+def started(team: Team, folder: Path, threads: int = 1) -> bench.Process:
+    """Start a process with the roads of a team; a task of Spark's has one thread of Polars'."""
+    python = record.environment(team.environment, record.ENVIRONMENTS)
+    here = {
+        "PYTHONPATH": str(Path(rf.__file__).parents[1]),
+        "POLARS_MAX_THREADS": str(threads),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+    given = (team.module, folder, K, json.dumps(SPARK))
+    return bench.Process(python, "engines_worker.py", *given, **here)
+
+
 def run(team: Team, folder: Path, repeats: int, into: Runs, versions: dict[str, Any]) -> None:
     """Run the roads of a team in a process each: once, and then `repeats` times."""
-    for name, road in answers(team, folder, [])[0]["roads"].items():
-        about, first, *warm = answers(team, folder, [name] * (repeats + 1))
+    with started(team, folder) as process:
+        roads = process.about["roads"]
+        versions[team.module.removesuffix("_road")] = process.about["versions"]
+    for name, road in roads.items():
+        threads = 1 if road.pop("on_spark") else CORES
+        with started(team, folder, threads) as process:
+            first, *warm = [process.ask(name) for _ in range(repeats + 1)]
         runs = into.setdefault(name, {**road, "first": [], "warm": []})
         runs["first"].append(first)
         runs["warm"] += warm
-        versions[team.module.removesuffix("_road")] = about["versions"]
-        seconds = [round(one["seconds"], 2) for one in warm]
-        sys.stdout.write(f"{name}: {seconds} s\n")
-        sys.stdout.flush()
-
-
-def answers(team: Team, folder: Path, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return what a process of its own answers."""
-    python = record.environment(team.environment, record.ENVIRONMENTS)
-    worker = [python, HERE / "engines_worker.py", team.module, folder, str(K), json.dumps(SPARK)]
-    here = {
-        "PYTHONPATH": str(Path(rf.__file__).parents[1]),
-        "POLARS_MAX_THREADS": str(team.threads),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-    }
-    done = subprocess.run(  # noqa: S603  a script of ours
-        worker,
-        input="".join(f"{name}\n" for name in names),
-        stdout=subprocess.PIPE,
-        env=os.environ | here,
-        text=True,
-        check=True,
-    )
-    return [json.loads(line) for line in done.stdout.splitlines()]
+        bench.say(f"{name}: {[round(one['seconds'], 2) for one in warm]} s")
 
 
 def figures(name: str, runs: dict[str, Any], rows: int, ids: str) -> dict[str, Any]:
@@ -130,30 +112,24 @@ def figures(name: str, runs: dict[str, Any], rows: int, ids: str) -> dict[str, A
 def contenders(options: argparse.Namespace, versions: dict[str, Any]) -> list[dict[str, Any]]:
     """Return what everybody took, and how far their numbers are from recframe's on one machine."""
     found = []
+    speeds = (
+        (False, options.rows, options.rounds, options.repeats),
+        (True, options.slow_rows, 1, 1),
+    )
     for ids in options.ids:
-        for slow, rows, rounds in (
-            (False, options.rows, options.rounds),
-            (True, options.slow_rows, 1),
-        ):
+        ours: dict[str, Any] = {}
+        for slow, rows, rounds, repeats in speeds:
             folder = engines_data.folder_of(options.folder, rows, LENGTH, ids)
-            repeats, runs = 1 if slow else options.repeats, Runs()
+            runs = Runs()
             for team in [one for one in TEAMS if one.slow == slow] * rounds:
                 run(team, folder, repeats, runs, versions)
             for name, of in runs.items():
                 entry = figures(name, of, rows, ids)
-                ours = (
-                    entry
-                    if name == OURS
-                    else next(one for one in found if (one["name"], one["ids"]) == (OURS, ids))
-                )
-                scale = ours["rows"] / rows
-                ratios = {
-                    f"{what}_ratio": entry[what] * scale / ours[what]
-                    for what in ("minimum", "cpu_seconds")
-                }
-                found.append(
-                    entry | ratios | {"scale": scale, "differences": differences(of, folder)}
-                )
+                ours = ours or entry
+                entry["scale"] = ours["rows"] / rows
+                for what in ("minimum", "cpu_seconds"):
+                    entry[f"{what}_ratio"] = entry[what] * entry["scale"] / ours[what]
+                found.append(entry | {"differences": differences(of, folder)})
     return found
 
 
@@ -188,29 +164,28 @@ def slopes(options: argparse.Namespace, versions: dict[str, Any]) -> list[dict[s
     return found
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+PARTS = {"contenders": contenders, "slopes": slopes}
+
+
+def main() -> None:
     """Run the parts, print and store them; parts that are not run stay as they were stored."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = bench.parser(__doc__, repeats=3)
     add = parser.add_argument
     add("--rows", type=int, default=20_000_000, help="recommendations (%(default)s)")
     add("--slow-rows", type=int, default=2_000_000, help="for those that are slow (%(default)s)")
     add("--slopes", type=int, nargs="+", default=[5_000_000, 20_000_000, 80_000_000])
     add("--ids", choices=IDS, nargs="+", default=["int"], help="of the contenders (%(default)s)")
     add("--rounds", type=int, default=2, help="processes of each contender (%(default)s)")
-    add("--repeats", type=int, default=3, help="runs of a process behind its first (%(default)s)")
-    add("--parts", choices=PARTS, nargs="+", default=PARTS, help="(%(default)s)")
+    add("--parts", choices=PARTS, nargs="+", default=[*PARTS], help="(%(default)s)")
     add("--folder", type=Path, default=FOLDER, help="of the files (%(default)s)")
-    add("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
-    options = parser.parse_args(arguments)
-    kept = options.json is not None and options.json.exists()
-    result: dict[str, Any] = json.loads(options.json.read_text(encoding="utf-8")) if kept else {}
-    result["machine"] = machine.describe()
+    options = parser.parse_args()
+    result = bench.stored(options.json)
+    result["machine"] = bench.machine()
     result["settings"] = {"length": LENGTH, "k": K, "metrics": SIX, "cores": CORES, "spark": SPARK}
     versions = result.setdefault("versions", {})
     for part in options.parts:
-        result[part] = {"contenders": contenders, "slopes": slopes}[part](options, versions)
-        if options.json:
-            options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+        result[part] = PARTS[part](options, versions)
+        bench.store(options.json, result)
 
 
 if __name__ == "__main__":

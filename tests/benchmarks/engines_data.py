@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import data
 import numpy as np
 import polars as pl
 
@@ -40,7 +41,7 @@ def write(folder: Path, rows: int, length: int, ids: str, seed: int = 0) -> None
     step = CHUNK // length
     for start in range(0, users, step):
         recs, truth = chunk(random, np.arange(start, min(start + step, users)), length)
-        recs, truth = (in_ids(frame, ids) for frame in (recs, truth))
+        recs, truth = (data.in_ids(frame, ids) for frame in (recs, truth))
         recs.write_parquet(folder / "recs" / f"{start:09}.parquet")
         # as events come: in no order of users
         truth = truth.sample(fraction=1, shuffle=True, seed=seed)
@@ -74,14 +75,5 @@ def chunk(
 
 
 def _rows(user: np.ndarray, kept: np.ndarray, **columns: np.ndarray) -> pl.DataFrame:
-    users = np.broadcast_to(user[:, None], kept.shape)
-    return pl.DataFrame({"user": users[kept]} | {name: one[kept] for name, one in columns.items()})
-
-
-def in_ids(frame: pl.DataFrame, ids: str) -> pl.DataFrame:
-    """Return a frame with ids of a kind: whole numbers, or text."""
-    if ids == "int":
-        return frame
-    return frame.with_columns(
-        pl.format("user_{}", "user").alias("user"), pl.format("item_{}", "item").alias("item")
-    )
+    every = {"user": np.broadcast_to(user[:, None], kept.shape), **columns}
+    return pl.DataFrame({name: one[kept] for name, one in every.items()})

@@ -1,8 +1,7 @@
-"""A process with a session of Spark, or with none: `python engines_worker.py sql_road FOLDER 10 SETTINGS` runs its roads.
+"""Roads with a session of Spark, or with none: `python engines_worker.py sql_road FOLDER 10 SETTINGS` runs those it is told to.
 
-It answers in lines of JSON: first its versions and roads; then, for each name of a road that it reads, the seconds from the
-Parquet files to the numbers, the numbers, the CPU seconds of all its processes, what Spark wrote to shuffles, and the peak
-memory of a process of Python that works for Spark.
+An answer has the seconds from the Parquet files to the numbers, the numbers, the CPU seconds of all its processes, what Spark
+wrote to shuffles, and the peak memory of a process of Python that works for Spark.
 """
 
 from __future__ import annotations
@@ -12,49 +11,45 @@ import http.client
 import importlib
 import json
 import os
-import platform
 import re
 import sys
 import time
 import urllib.request
-from importlib.metadata import version
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
+import served
+
 TICKS = os.sysconf("SC_CLK_TCK")
+Stages = list[dict[str, Any]]
 
 
 def main(module: str, folder: str, k: str, settings: str) -> None:
-    """Serve until the input ends."""
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print is no answer
-    sys.path.append(str(HERE / "roads" / "engines"))
+    answer = served.channel()
+    sys.path.append(str(Path(__file__).parent / "roads" / "engines"))
     roads = importlib.import_module(module)
-
-    def answer(line: object) -> None:
-        answers.write(f"{json.dumps(line)}\n")
-        answers.flush()
-
-    versions = {name: version(name) for name in roads.DISTRIBUTIONS}
+    versions = served.versions(roads.DISTRIBUTIONS)
     told = {
-        name: {"metrics": road.metrics, "universe": road.universe}
+        name: {"metrics": road.metrics, "universe": road.universe, "on_spark": road.on_spark}
         for name, road in roads.ROADS.items()
     }
-    answer({"versions": {"Python": platform.python_version(), **versions}, "roads": told})
-    session = None
-    for line in sys.stdin:
-        if roads.ON_SPARK and session is None:
-            session = _session(json.loads(settings))
-        answer(measured(roads.ROADS[line.strip()].run, session, Path(folder), int(k)))
+
+    def run(name: str) -> dict[str, Any]:
+        road = roads.ROADS[name]
+        session = _session(settings) if road.on_spark else None
+        return measured(road.run, session, Path(folder), int(k))
+
+    served.serve(answer, {"versions": versions, "roads": told}, run)
 
 
-def _session(settings: dict[str, str]) -> Any:
+@cache
+def _session(settings: str) -> Any:
     from pyspark.sql import SparkSession  # noqa: PLC0415  not every road has it
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.appName("engines")
-    for name, value in settings.items():
+    for name, value in json.loads(settings).items():
         builder = builder.config(name, value)
     found = builder.getOrCreate()
     found.sparkContext.setLogLevel("ERROR")
@@ -62,7 +57,6 @@ def _session(settings: dict[str, str]) -> Any:
 
 
 def measured(run: Any, session: Any, folder: Path, k: int) -> dict[str, Any]:
-    """Return the numbers of one run, and what it took."""
     stages = len(_stages(session))
     before, start = _cpu_seconds(), time.perf_counter()
     numbers = run(session, folder, k)
@@ -81,43 +75,37 @@ def measured(run: Any, session: Any, folder: Path, k: int) -> dict[str, Any]:
     }
 
 
-def _stages(session: Any) -> list[dict[str, Any]]:
+def _stages(session: Any) -> Stages:
     """Return the stages that have run so far, the oldest first, as Spark's own page tells of them."""
     if session is None:
         return []
     context = session.sparkContext
     time.sleep(0.2)  # what ran is written down a moment later
-    address = (
-        f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages?status=complete"
-    )
-    stages: list[dict[str, Any]] = json.loads(_page(re.sub(r"//[^:/]+", "//localhost", address)))
-    return sorted(stages, key=lambda one: one["stageId"])
+    page = re.sub(r"//[^:/]+", "//localhost", context.uiWebUrl)
+    page += f"/api/v1/applications/{context.applicationId}/stages?status=complete"
+    return sorted(_page(page), key=lambda one: one["stageId"])
 
 
-def _page(address: str, attempts: int = 5) -> bytes:
+def _page(address: str, attempts: int = 5) -> Stages:
     """Return a page of this process' own Spark, which on a busy machine gives up on some answers."""
-    for _ in range(attempts - 1):
-        with contextlib.suppress(OSError, http.client.HTTPException):
-            return _fetched(address)
-        time.sleep(1)
-    return _fetched(address)
-
-
-def _fetched(address: str) -> bytes:
-    with urllib.request.urlopen(address) as found:  # noqa: S310  of this process
-        page: bytes = found.read()
-    return page
+    try:
+        with urllib.request.urlopen(address) as found:  # noqa: S310  of this process
+            stages: Stages = json.loads(found.read())
+            return stages
+    except (OSError, http.client.HTTPException):
+        if attempts == 1:
+            raise
+    time.sleep(1)
+    return _page(address, attempts - 1)
 
 
 def _processes() -> dict[int, list[str]]:
     """Return this process and all below it, with the fields of their status."""
     found = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
+        with contextlib.suppress(OSError):  # it has ended
             text = path.read_text(encoding="utf-8", errors="replace")
-        except OSError:  # it has ended
-            continue
-        found[int(path.parent.name)] = text.rpartition(")")[2].split()
+            found[int(path.parent.name)] = text.rpartition(")")[2].split()
     below = {os.getpid()}
     while more := {one for one, fields in found.items() if int(fields[1]) in below} - below:
         below |= more
@@ -133,13 +121,9 @@ def _peaks() -> list[int]:
     """Return the peak of resident memory of each worker of Spark's, in bytes."""
     found = []
     for one in _processes():
-        try:
-            line = Path(f"/proc/{one}/cmdline").read_bytes()
-            status = Path(f"/proc/{one}/status").read_text(encoding="ascii")
-        except OSError:
-            continue
-        if b"pyspark.daemon" in line:
-            found += [int(peak) * 1024 for peak in re.findall(r"VmHWM:\s*(\d+)", status)]
+        with contextlib.suppress(OSError):  # it has ended
+            if b"pyspark.daemon" in Path(f"/proc/{one}/cmdline").read_bytes():
+                found.append(served.status("VmHWM", one))
     return found
 
 

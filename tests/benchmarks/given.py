@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 import polars as pl
+from served import SIX
 
 KINDS = {"polars": pl.read_parquet, "pandas": pd.read_parquet}
-SIX = ("hit_rate", "precision", "recall", "map", "mrr", "ndcg")
 
 
 @dataclass(frozen=True)
@@ -23,36 +23,34 @@ class Given:
 
     @classmethod
     def read(cls, folder: Path, kind: str) -> Given:
-        """Read the two files of a folder as frames of a kind."""
-        return cls(KINDS[kind](folder / "recs.parquet"), KINDS[kind](folder / "truth.parquet"))
+        return cls(*(KINDS[kind](folder / f"{name}.parquet") for name in ("recs", "truth")))
+
+    @property
+    def is_polars(self) -> bool:
+        return isinstance(self.recs, pl.DataFrame)
 
     def of_models(self) -> list[Given]:
         """Return the lists of each model apart, as the library that evaluates one model at a time has them."""
         if "model" not in self.recs.columns:
             return [self]
-        if isinstance(self.recs, pl.DataFrame):
+        if self.is_polars:
             parts = self.recs.partition_by("model", include_key=False)
         else:
             parts = [part.drop(columns="model") for _, part in self.recs.groupby("model")]
         return [Given(part, self.truth) for part in parts]
 
     def cut(self, k: int) -> Given:
-        """Return the same with lists of at most k items."""
-        kept = (
-            pl.col("rank") <= k if isinstance(self.recs, pl.DataFrame) else self.recs["rank"] <= k
-        )
-        recs = self.recs.filter(kept) if isinstance(self.recs, pl.DataFrame) else self.recs[kept]
-        return Given(recs, self.truth)
+        if self.is_polars:
+            return Given(self.recs.filter(pl.col("rank") <= k), self.truth)
+        return Given(self.recs[self.recs["rank"] <= k], self.truth)
 
     def polars(self) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Return the two as Polars frames."""
-        if isinstance(self.recs, pl.DataFrame):
+        if self.is_polars:
             return self.recs, self.truth
         return pl.from_pandas(self.recs), pl.from_pandas(self.truth)
 
     def pandas(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return the two as pandas frames."""
-        if isinstance(self.recs, pl.DataFrame):
+        if self.is_polars:
             return self.recs.to_pandas(), self.truth.to_pandas()
         return self.recs, self.truth
 
@@ -64,19 +62,13 @@ class Given:
         """
         recs, truth = self.polars()
         users = truth.select("user").unique().with_row_index("number")
-        rows = recs.join(
-            truth.with_columns(relevant=pl.lit(value=True)),
-            on=["user", "item"],
-            how="full",
-            coalesce=True,
-        )
-        rows = rows.join(users, on="user").select(
-            "number", "rank", pl.col("relevant").fill_null(value=False)
-        )
+        marked = truth.with_columns(relevant=pl.lit(value=True))
+        rows = recs.join(marked, on=["user", "item"], how="full", coalesce=True)
+        relevant = pl.col("relevant").fill_null(value=False)
+        rows = rows.join(users, on="user").select("number", "rank", relevant)
         rows = rows.sort("number", "rank", nulls_last=True)
-        return rows.with_columns(
-            pl.col("number").cast(pl.Int64), place=pl.int_range(pl.len()).over("number")
-        )
+        place = pl.int_range(pl.len()).over("number")
+        return rows.with_columns(pl.col("number").cast(pl.Int64), place=place)
 
 
 @dataclass(frozen=True)

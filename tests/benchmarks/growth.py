@@ -9,24 +9,21 @@ It needs the `[test]` extra and five gigabytes. Of each line it says the steepes
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import statistics
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple
 
+import bench
 import data
-import machine
 import polars as pl
-from data import METRICS, Settings
+from data import Settings
 from loop import compiled_loop
-from timing import times_in_turn
+from served import SIX
 
 import recframe as rf
 
@@ -40,7 +37,7 @@ APART = 1.2
 CHUNK = 50_000
 """So many users are made at a time, which takes a gigabyte."""
 MANY_METRICS = [
-    *METRICS,
+    *SIX,
     *("f_score", "dcg", "r_precision", "err", "n_hits", "first_rank"),
     *("precision(denominator=achievable)", "recall(denominator=capped)"),
     *("map(normalizer=min)", "map(normalizer=hits)", "map(normalizer=k)"),
@@ -69,6 +66,7 @@ SIZES: dict[str, Any] = {
 }
 SMALL = {"rows": [10_000, 20_001], "whole": 21_000, "k": [1, 1_000], "k_rows": 21_000}
 SMALL |= {"metrics": [1, 40], "cutoffs": [1, 20], "models": [1, 2], "model_rows": 11_000}
+Run = Callable[[], object]
 
 
 class Line(NamedTuple):
@@ -77,42 +75,30 @@ class Line(NamedTuple):
     axis: str
     name: str
     sizes: Sequence[int]
-    calls: Sequence[Callable[[], object]]
-    loop: Callable[[], object]
+    calls: Sequence[Run]
+    loop: Run
 
 
 def judged(rows: int, length: int = Settings().length) -> pl.DataFrame:
     """Return a judged frame of so many rows, sorted and known to be."""
-    users = -(-rows // length)
-    parts = [
-        data.numbers(Settings(min(CHUNK, users - first), length, seed=first)).with_columns(
-            pl.col("user") + first
-        )
-        for first in range(0, users, CHUNK)
-    ]
+    users, parts = -(-rows // length), []
+    for first in range(0, users, CHUNK):
+        part = data.numbers(Settings(min(CHUNK, users - first), length, seed=first))
+        parts.append(part.with_columns(pl.col("user") + first))
     return pl.concat(parts).rechunk().with_columns(pl.col("user").set_sorted()).head(rows)
 
 
 def of_models(frame: pl.DataFrame, n_models: int) -> pl.DataFrame:
     """Return the lists of several models of the same users and items, each with other ranks."""
-    rank = pl.col("rank")
-    parts = [
-        frame.with_columns(
-            model=pl.lit(f"model {number:02}"),
-            rank=(rank + 7 * number) % rank.count().over("user") + 1,
-        ).sort("user", "rank", nulls_last=True)
-        for number in range(n_models)
-    ]
-    return pl.concat(parts).rechunk()
+    found = data.of_models(frame, [f"model {number:02}" for number in range(n_models)])
+    return found.sort("model", "user", "rank", nulls_last=True)
 
 
-def call(frame: pl.DataFrame, metrics: Sequence[str] = (), **bound: object) -> Callable[[], object]:
-    """Return the call for some metrics, or for the six at 10."""
-    return partial(rf.rec(frame)(**bound).evaluate, *(metrics or [f"{one}@10" for one in METRICS]))
+def call(frame: pl.DataFrame, metrics: Sequence[str] = (), **bound: object) -> Run:
+    return partial(rf.rec(frame)(**bound).evaluate, *(metrics or [f"{one}@10" for one in SIX]))
 
 
-def looped(frame: pl.DataFrame, k: int = 10) -> Callable[[], object]:
-    """Return the compiled loop over the rows of a sorted frame."""
+def looped(frame: pl.DataFrame, k: int = 10) -> Run:
     return partial(compiled_loop, data.case(frame, Settings()), k)
 
 
@@ -133,7 +119,7 @@ def lines_of_rows(sizes: dict[str, Any]) -> Iterator[Line]:
 def lines_of_k(sizes: dict[str, Any]) -> Iterator[Line]:
     """Yield the line by the cut-off, over long lists."""
     whole, ks = judged(sizes["k_rows"], sizes["k_length"]), sizes["k"]
-    calls = [call(whole, [f"{name}@{k}" for name in METRICS]) for k in ks]
+    calls = [call(whole, [f"{name}@{k}" for name in SIX]) for k in ks]
     yield Line("k", SORTED, ks, calls, looped(whole, ks[len(ks) // 2]))
 
 
@@ -144,7 +130,7 @@ def lines_of_metrics(sizes: dict[str, Any]) -> Iterator[Line]:
     calls = [call(whole, [f"{one}@10" for one in MANY_METRICS[:n]]) for n in sizes["metrics"]]
     yield Line("metrics", SORTED, sizes["metrics"], calls, loop)
     cuts = [[deepest * (place + 1) // n for place in range(n)] for n in sizes["cutoffs"]]
-    calls = [call(whole, [f"{name}@{k}" for name in METRICS for k in ks]) for ks in cuts]
+    calls = [call(whole, [f"{name}@{k}" for name in SIX for k in ks]) for ks in cuts]
     yield Line("cut-offs", SORTED, sizes["cutoffs"], calls, loop)
 
 
@@ -171,7 +157,7 @@ LINES = {
 def measured(line: Line, repeats: int) -> dict[str, Any]:
     """Return CPU seconds of a line's points and of the loop, and where the line is steepest."""
     works, n_calls = [*line.calls, line.loop], [*map(_calls, line.calls), 10]
-    *taken, loop = times_in_turn(works, repeats, n_calls, time.process_time)
+    *taken, loop = bench.times_in_turn(works, repeats, n_calls, time.process_time)
     points = [
         {"size": size, "median": statistics.median(times), "minimum": min(times)}
         for size, times in zip(line.sizes, taken, strict=True)
@@ -181,7 +167,7 @@ def measured(line: Line, repeats: int) -> dict[str, Any]:
     return found | {"steepest": steepest(points)}
 
 
-def _calls(run: Callable[[], object]) -> int:
+def _calls(run: Run) -> int:
     """Return how often a call is run for one timing; what it loads and compiles comes before."""
     run()
     start = time.perf_counter()
@@ -191,38 +177,28 @@ def _calls(run: Callable[[], object]) -> int:
 
 def steepest(points: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the steepest part of a line; of the parts with some seconds in them, where there are such."""
-    parts = [
-        {
-            "slope": math.log(after["minimum"] / before["minimum"])
-            / math.log(after["size"] / before["size"]),
-            "from": before["size"],
-            "to": after["size"],
-            "weighty": after["minimum"] - before["minimum"] > WEIGHTY,
-        }
-        for before, after in pairwise(points)
-        if after["size"] >= APART * before["size"]
-    ]
+    parts = []
+    for before, after in pairwise(points):
+        if after["size"] >= APART * before["size"]:
+            rise, run = (math.log(after[one] / before[one]) for one in ("minimum", "size"))
+            part = {"slope": rise / run, "from": before["size"], "to": after["size"]}
+            parts.append(part | {"weighty": after["minimum"] - before["minimum"] > WEIGHTY})
     return max(parts, key=lambda part: (part["weighty"], part["slope"]))
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and print; write the JSON that a part of the page of benchmarks is made from where wanted."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--repeats", type=int, default=5, help="turns (%(default)s)")
+def main() -> None:
+    parser = bench.parser(__doc__)
     parser.add_argument("--small", action="store_true", help="a few seconds: few rows, one turn")
     parser.add_argument("--only", choices=LINES, nargs="+", default=[*LINES])
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
-    options = parser.parse_args(arguments)
+    options = parser.parse_args()
     sizes, repeats = (SIZES | SMALL, 1) if options.small else (SIZES, options.repeats)
     lines = []
     for name in options.only:
         for line in LINES[name](sizes):
             lines.append(measured(line, repeats))
-            sys.stdout.write(f"{json.dumps(lines[-1])}\n")
-            sys.stdout.flush()
-    result = {"settings": sizes, "repeats": repeats, "machine": machine.describe(), "lines": lines}
-    if options.json:
-        options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+            bench.say(json.dumps(lines[-1]))
+    result = {"settings": sizes, "repeats": repeats, "machine": bench.machine(), "lines": lines}
+    bench.store(options.json, result)
 
 
 if __name__ == "__main__":

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import data
+import engines_data
 import numpy as np
 import polars as pl
 
 LENGTH = 100
-TRUTH = 10
-N_ITEMS = 49_999
-"""A prime, so that a list that goes on by any step has no item twice."""
 DAYS = 20
 MODELS = ("item_knn", "popular", "svd", "two_tower")
 Frames = dict[str, pl.DataFrame]
@@ -31,55 +29,24 @@ class Layout:
     as_text: bool = False
     k: int | None = 10
     """The cut-off of the metrics."""
+    by: tuple[str, ...] = ()
+    """Columns of users that the metrics are asked by."""
 
 
-def made(users: int, layout: Layout, seed: int = 0) -> Frames:
+def made(users: int, layout: Layout) -> Frames:
     """Return recommendations and graded truth by user; a third of the truth is recommended."""
-    random = np.random.default_rng(seed)
     length = LENGTH // layout.n_models
-    first, step = random.integers(1, N_ITEMS, (2, users, 1))
-    # places in the list up to its length are hits, those behind it were not recommended
-    places = (random.integers(0, 3 * length, (users, 1)) + 7 * np.arange(TRUTH)) % (3 * length)
-    user = np.arange(users)
-    truth = {
-        "user": np.repeat(user, TRUTH),
-        "item": ((first + step * places) % N_ITEMS).ravel(),
-        "relevance": random.integers(1, 6, users * TRUTH),
-    }
-    lists = [_lists(user, first + number * step, step, length) for number in range(layout.n_models)]
-    recs = lists[0]
+    random = np.random.default_rng(0)
+    recs, truth = engines_data.chunk(random, np.arange(users), length)
     if layout.n_models > 1:
-        named = zip(MODELS, lists, strict=True)
-        recs = pl.concat(one.with_columns(model=pl.lit(name)) for name, one in named)
-    frames = {"recs": recs, "truth": pl.DataFrame(truth)}
-    return _with_text(frames, users, random) if layout.as_text else frames
-
-
-def _lists(user: np.ndarray, first: np.ndarray, step: np.ndarray, length: int) -> pl.DataFrame:
-    items = (first + step * np.arange(length)) % N_ITEMS
-    columns = {
-        "user": np.repeat(user, length),
-        "item": items.ravel(),
-        "rank": np.tile(np.arange(1, length + 1), len(user)),
-    }
-    return pl.DataFrame(columns)
-
-
-def _with_text(frames: Frames, users: int, random: np.random.Generator) -> Frames:
-    """Return frames whose ids are text of 36 bytes."""
-    sizes = {"user": users, "item": N_ITEMS}
-    ids = {
-        name: pl.Series([str(uuid.UUID(bytes=random.bytes(16))) for _ in range(size)])
-        for name, size in sizes.items()
-    }
-    return {
-        name: frame.with_columns(ids[column].gather(frame[column]).alias(column) for column in ids)
-        for name, frame in frames.items()
-    }
+        recs = data.of_models(recs, MODELS)
+    frames = {"recs": recs.sort("user", maintain_order=True), "truth": truth.sort("user")}
+    if layout.as_text:
+        frames = {name: data.in_ids(frame, "uuid") for name, frame in frames.items()}
+    return frames
 
 
 def in_slices(frame: pl.DataFrame, n: int) -> Files:
-    """Walk files of neighbouring rows."""
     size = -(-len(frame) // n)
     for number in range(n):
         yield f"{number:04}.parquet", frame.slice(number * size, size)
@@ -109,12 +76,52 @@ LAYOUTS = {
     "whole lists, no k": Layout(SORTED, k=None),
     "4 models in a column": Layout(SORTED, n_models=len(MODELS)),
 }
+SPREAD = "more rows than memory"
+"""Lists of text ids that are made file by file: each file has rows of all users, one of whom has a hundredth of all rows."""
+OF_SPREAD = Layout(SORTED, by=("country", "device"))
+ROWS_OF_FILE = 5_000_000
+LISTED, N_ITEMS, STEP = 20, 20_011, 7_919
+"""The length of a list; a prime number of items, and one that spreads users over the files."""
 
 
-def write(folder: Path, users: int, layout: Layout) -> None:
+def write(folder: Path, rows: int, layout: Layout) -> None:
     """Write the files of a layout."""
-    for name, frame in made(users, layout).items():
-        for path, rows in layout.files(frame):
-            place = folder / name / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            rows.write_parquet(place)
+    if layout.by:
+        write_spread(folder, rows)
+        return
+    for name, frame in made(rows // LENGTH, layout).items():
+        for path, part in layout.files(frame):
+            put(part, folder / name / path)
+
+
+def put(frame: pl.DataFrame, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    frame.write_parquet(path)
+
+
+def write_spread(folder: Path, n_rows: int) -> None:
+    """Write lists, a truth of a tenth of their rows, every second of which is a hit, and users."""
+    n_users = n_rows // LISTED | 1  # no multiple of 10, so that the truth has all of them
+    users, items = texts(n_users), texts(N_ITEMS)
+    for start in range(0, n_rows, ROWS_OF_FILE):
+        row = pl.int_range(start, min(n_rows, start + ROWS_OF_FILE))
+        is_bot = row % 100 == 0
+        user = pl.when(is_bot).then(0).otherwise(row * STEP % n_users)
+        rank = pl.when(is_bot).then(row // 100).otherwise(row // n_users) + 1
+        numbers = pl.select(row=row, user=user, item=row * STEP % N_ITEMS, rank=rank.cast(pl.Int32))
+        named = {"user": users.gather(numbers["user"]), "item": items.gather(numbers["item"])}
+        recs = pl.DataFrame(named).with_columns(numbers["rank"])
+        put(recs, folder / "recs" / f"{start:012}.parquet")
+        item = pl.when(numbers["row"] % 20 == 3).then("item").otherwise(pl.lit("another item"))
+        truth = recs.select("user", item).filter(numbers["row"] % 10 == 3)
+        put(truth, folder / "truth" / f"{start:012}.parquet")
+    number = pl.int_range(n_users)
+    country, device = (number % 5).cast(pl.String), (number % 3).cast(pl.String)
+    put(pl.select(user=users, country=country, device=device), folder / "users" / "0.parquet")
+
+
+def texts(n: int) -> pl.Series:
+    """Return ids of 36 characters."""
+    number = pl.int_range(n)
+    parts = (number.hash(1).cast(pl.String).str.zfill(20), number.cast(pl.String).str.zfill(15))
+    return pl.select(pl.format("{}-{}", *parts)).to_series()

@@ -1,21 +1,20 @@
-"""One way to six metrics of Parquet files: `python large_worker.py DuckDB FOLDER 1GB 10 False`.
+"""One way to six metrics of Parquet files: `python large_worker.py FOLDER 1GB 10 False ""` runs those it is told to.
 
-The last two are k, or None, and whether there is a column of models.
-It prints JSON: seconds and CPU seconds after the imports, the peak of resident memory, and the values.
+The last are k, or None, whether there is a column of models, and the columns of users to ask by. An answer has seconds and CPU
+seconds after the imports, the peak of resident memory, and the values.
 """
 
 from __future__ import annotations
 
 import importlib
-import json
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-METRICS = ("hit_rate", "precision", "recall", "map", "mrr", "ndcg")
+import served
+from served import SIX
+
 ONE_PLAN, BUCKETS, DUCKDB = "one plan", "buckets", "DuckDB"
 SQL = """
 WITH recs AS (FROM read_parquet('{folder}/recs/**/*.parquet', hive_partitioning = {hive})),
@@ -58,61 +57,45 @@ def sql(folder: str, k: int | None, *, of_models: bool) -> str:
     )
 
 
-def in_duckdb(folder: str, memory: str, k: int | None, *, of_models: bool) -> Callable[[], Any]:
-    """Return the way of DuckDB's SQL."""
+def in_duckdb(folder: str, memory: str, k: int | None, *, of_models: bool) -> list[Any]:
     duckdb = importlib.import_module("duckdb")
-
-    def found() -> list[Any]:
-        with tempfile.TemporaryDirectory() as spilled, duckdb.connect() as connection:
-            for name, value in (
-                ("memory_limit", f"'{memory}'"),
-                ("temp_directory", f"'{spilled}'"),
-                ("preserve_insertion_order", "false"),
-            ):
-                connection.execute(f"SET {name} = {value}")
-            return connection.execute(sql(folder, k, of_models=of_models)).fetchall()
-
-    return found
+    with tempfile.TemporaryDirectory() as spilled, duckdb.connect() as connection:
+        connection.execute(f"SET memory_limit = '{memory}'")
+        connection.execute(f"SET temp_directory = '{spilled}'")
+        connection.execute("SET preserve_insertion_order = false")
+        return connection.execute(sql(folder, k, of_models=of_models)).fetchall()
 
 
 def in_recframe(
-    folder: str, memory: str | None, k: int | None, *, of_models: bool
-) -> Callable[[], Any]:
-    """Return the way of recframe, without a memory that of one plan."""
+    folder: str, memory: str | None, k: int | None, *, of_models: bool, by: list[str]
+) -> list[Any]:
+    """Return the values that recframe gives, without a memory those of one plan."""
     pl = importlib.import_module("polars")
-    importlib.import_module("recframe")
-
-    def found() -> list[Any]:
-        recs, truth = (pl.scan_parquet(f"{folder}/{name}") for name in ("recs", "truth"))
-        rec = recs.rec(truth=truth, model="model" if of_models else None, memory=memory)
-        values = rec.evaluate(*METRICS, k=k)
-        values = values.collect(engine="streaming") if memory is None else values
-        return values.drop("n_users").rows()
-
-    return found
+    recs, truth = (pl.scan_parquet(f"{folder}/{name}") for name in ("recs", "truth"))
+    rec = recs.rec(truth=truth, model="model" if of_models else None, memory=memory)
+    rec = rec(users=pl.scan_parquet(f"{folder}/users")) if by else rec
+    values = rec.evaluate(*SIX, k=k, by=by or None)
+    values = values.collect(engine="streaming") if memory is None else values
+    return values.drop("n_users").rows()
 
 
-def status(name: str) -> int:
-    """Return bytes that Linux counts for this process."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))
+def main(folder: str, memory: str, k: str, of_models: str, columns: str) -> None:
+    answer = served.channel()
+    depth, several, by = None if k == "None" else int(k), of_models == "True", columns.split()
 
+    def run(way: str) -> dict[str, Any]:
+        importlib.import_module("duckdb" if way == DUCKDB else "recframe")
+        bound = None if way == ONE_PLAN else memory
+        taken = served.timed(
+            lambda: (
+                in_duckdb(folder, memory, depth, of_models=several)
+                if way == DUCKDB
+                else in_recframe(folder, bound, depth, of_models=several, by=by)
+            )
+        )
+        return taken | {"peak_bytes": served.status("VmHWM")}
 
-def main(way: str, folder: str, memory: str, k: str, of_models: str) -> None:
-    """Print what a way takes, and its values."""
-    cutoff = None if k == "None" else int(k)
-    made = in_duckdb if way == DUCKDB else in_recframe
-    bound = None if way == ONE_PLAN else memory
-    run = made(folder, bound, cutoff, of_models=of_models == "True")
-    start, start_cpu = time.perf_counter(), time.process_time()
-    rows = run()
-    found = {
-        "seconds": time.perf_counter() - start,
-        "cpu_seconds": time.process_time() - start_cpu,
-        "peak_bytes": status("VmHWM"),
-        "values": [list(row) for row in rows],
-    }
-    sys.stdout.write(json.dumps(found))
+    served.serve(answer, {}, run)
 
 
 if __name__ == "__main__":

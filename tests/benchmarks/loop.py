@@ -18,17 +18,14 @@ def compiled_loop(case: Case, k: int) -> list[float]:
 
     The arrays are given to it as it wants them, sorted and without nulls; what that took is not counted.
     """
-    sums, n_users, n_with_truth = _plain_sums(
-        case.arrays.user, case.arrays.rank, case.arrays.gain, k
-    )
-    return [float(value) for value in sums / (n_with_truth if case.two_frames else n_users)]
+    return [float(one) for one in _plain_means(*case.arrays, k)]
 
 
 @numba.njit(error_model="numpy", cache=True)
-def _plain_sums(user, rank, gain, k):
+def _plain_means(user, rank, gain, k):
     sums = np.zeros(N_METRICS)
     gains = np.empty(len(user), dtype=gain.dtype)
-    n_users, n_with_truth, row = 0, 0, 0
+    n_users, row = 0, 0
     while row < len(user):
         current = user[row]
         n_relevant, hits, precisions, reciprocal_rank, dcg = 0, 0, 0.0, 0.0, 0.0
@@ -44,18 +41,10 @@ def _plain_sums(user, rank, gain, k):
                         reciprocal_rank = 1.0 / rank[row]
             row += 1
         n_users += 1
-        n_with_truth += n_relevant > 0
         if hits > 0:
-            _add(
-                sums,
-                hits,
-                n_relevant,
-                precisions,
-                reciprocal_rank,
-                dcg / _ideal(gains[:n_relevant], k),
-                k,
-            )
-    return sums, n_users, n_with_truth
+            ndcg = dcg / _ideal(gains[:n_relevant], k)
+            _add(sums, hits, n_relevant, precisions, reciprocal_rank, ndcg, k)
+    return sums / n_users
 
 
 @numba.njit(error_model="numpy", cache=True)
@@ -77,42 +66,32 @@ def _add(sums, hits, n_relevant, precisions, reciprocal_rank, ndcg, k):  # noqa:
 def tuned_loop(case: Case, k: int) -> list[float]:
     """Return the same numbers from the same arrays."""
     discount = np.concatenate(([0.0], 1 / np.log2(np.arange(2.0, k + 2))))
-    sums, n_users, n_with_truth = _sums(
-        case.arrays.user, case.arrays.rank, case.arrays.gain, k, discount
-    )
-    return [float(value) for value in sums / (n_with_truth if case.two_frames else n_users)]
+    return [float(one) for one in _tuned_means(*case.arrays, k, discount)]
 
 
 @numba.njit(error_model="numpy", cache=True)
-def _sums(user, rank, gain, k, discount):
+def _tuned_means(user, rank, gain, k, discount):
     sums = np.zeros(N_METRICS)
     best = np.zeros(k, dtype=gain.dtype)
-    n_users = 0
-    n_with_truth = 0
-    row = 0
+    n_users, row = 0, 0
     while row < len(user):
         row, n_relevant, hits, precisions, reciprocal_rank, dcg = _one_user(
             user, rank, gain, row, discount, best
         )
         n_users += 1
-        n_with_truth += n_relevant > 0
         if hits > 0:
             ideal = 0.0
             for place in range(min(k, n_relevant)):
                 ideal += best[place] * discount[place + 1]
             _add(sums, hits, n_relevant, precisions, reciprocal_rank, dcg / ideal, k)
-    return sums, n_users, n_with_truth
+    return sums / n_users
 
 
 @numba.njit(error_model="numpy", cache=True)
 def _one_user(user, rank, gain, row, discount, best):
     """Read the rows of one user; return the row after them and the user's sums, and leave the largest gains in `best`."""
     current = user[row]
-    n_relevant = 0
-    hits = 0
-    precisions = 0.0
-    reciprocal_rank = 0.0
-    dcg = 0.0
+    n_relevant, hits, precisions, reciprocal_rank, dcg = 0, 0, 0.0, 0.0, 0.0
     while row < len(user) and user[row] == current:
         if gain[row] > 0:
             _insert(best, n_relevant, gain[row])

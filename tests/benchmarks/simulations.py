@@ -8,16 +8,12 @@ With `--only`, other tables stay in the file as they were stored. It needs the `
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from importlib.metadata import version
-from pathlib import Path
+from itertools import product
 from typing import Any, NamedTuple
 
-import machine
+import bench
 import numpy as np
 import polars as pl
 
@@ -33,8 +29,14 @@ FEW = 5
 BATCH = 300_000
 """Most users of one call."""
 DIFFERS = pl.col("verdict").is_in(["better", "worse"])
-ERRS, COVERS = (0.0, 0.06), (0.93, 1.0)
-"""Shares at which 5 and 95 per cent are kept, but for the chance of so many samples."""
+PROMISES = {
+    "≤ 2.5": (0.0, 0.035),
+    "≤ 5": (0.0, 0.06),
+    "≤ 8": (0.0, 0.08),
+    "95": (0.93, 1.0),
+    "": (0.0, 1.0),
+}
+"""Ends between which a share in per cent is kept, but for the chance of so many samples."""
 
 
 class Row(NamedTuple):
@@ -126,16 +128,10 @@ def bound(values: Values, columns: dict[str, Any] | None = None, model: str = "m
     return rf.rec(frame.with_columns(rank=rank, item=1, relevance=1), model=model)
 
 
-def batches(samples: int, users: int) -> Iterator[int]:
-    """Give numbers of samples, each of one call."""
-    most = max(BATCH // users, 1)
-    for start in range(0, samples, most):
-        yield min(most, samples - start)
-
-
 def in_batches(samples: int, users: int, call: Callable[[int], pl.DataFrame]) -> pl.DataFrame:
-    """Return the rows of all samples."""
-    return pl.concat(call(batch) for batch in batches(samples, users))
+    """Return the rows of all samples, of so many in a call."""
+    most = max(BATCH // users, 1)
+    return pl.concat(call(min(most, samples - start)) for start in range(0, samples, most))
 
 
 def share(rows: pl.DataFrame, happens: pl.Expr) -> tuple[float, int]:
@@ -145,7 +141,6 @@ def share(rows: pl.DataFrame, happens: pl.Expr) -> tuple[float, int]:
 
 
 def covers(name: str, truth: float | pl.Expr) -> pl.Expr:
-    """Say whether an interval contains the truth."""
     low, high = pl.col(f"{name}_low"), pl.col(f"{name}_high")
     return (low <= truth) & (high >= truth)
 
@@ -155,31 +150,26 @@ def users(random: Random, samples: int) -> Iterator[Row]:
     parts = (of_equal_models, at_the_bound, of_means, of_clusters, of_segments, of_cluster_segments)
     for part in parts:
         for scene in SCENES:
-            for what, (found, n), promised, ends in part(random, scene, samples):
-                yield Row("users", what, scene.name, found, n, promised, *ends)
+            for what, rows, happens, promised in part(random, scene, samples):
+                found, ends = share(rows, happens), PROMISES[promised]
+                yield Row("users", what, scene.name, *found, promised, *ends)
 
 
-Found = Iterator[tuple[str, tuple[float, int], str, tuple[float, float]]]
-AT_MOST, NONE = ("≤ 5", ERRS), ("", (0.0, 1.0))
+Found = Iterator[tuple[str, pl.DataFrame, pl.Expr, str]]
+"""What is simulated, rows of samples, what may happen in them, and what is promised of its share in per cent."""
 
 
 def of_equal_models(random: Random, scene: Scene, samples: int) -> Found:
-    """Simulate how often equal models are said to differ."""
     for n in (12, 40, 300):
 
         def call(batch: int, n: int = n) -> pl.DataFrame:
             rec = bound(scene.draw(random, (batch, n), 2))
             return rec.compare("mrr", baseline="m0", by="sample", correction=None)
 
-        yield (
-            f"`compare`, {n} users: differs",
-            share(in_batches(samples, n, call), DIFFERS),
-            *AT_MOST,
-        )
+        yield f"`compare`, {n} users: differs", in_batches(samples, n, call), DIFFERS, "≤ 5"
 
 
 def at_the_bound(random: Random, scene: Scene, samples: int) -> Found:
-    """Simulate how often a gate at its very bound holds or fails."""
     for n in (30, 300):
 
         def call(batch: int, n: int = n) -> pl.DataFrame:
@@ -187,31 +177,22 @@ def at_the_bound(random: Random, scene: Scene, samples: int) -> Found:
             return rec.require(f"mrr >= {1 - MARGIN} * m0", by="sample", raises=False)
 
         rows = in_batches(samples, n, call)
-        holds = share(rows, pl.col("state") == "holds")
+        yield f"`require`, {n} users: holds", rows, pl.col("state") == "holds", "≤ 2.5"
         # by itself, since states are corrected for all samples of the call
-        fails = share(rows, pl.col("difference_high") < 0)
-        yield f"`require`, {n} users: holds", holds, "≤ 2.5", (0.0, 0.035)
-        yield f"`require`, {n} users: fails", fails, *AT_MOST
+        yield f"`require`, {n} users: fails", rows, pl.col("difference_high") < 0, "≤ 5"
 
 
 def of_means(random: Random, scene: Scene, samples: int) -> Found:
-    """Simulate how often intervals of means cover."""
     for n in (30, 300, 1_000):
 
         def call(batch: int, n: int = n) -> pl.DataFrame:
             return bound(scene.draw(random, (batch, n), 1)).summarize("mrr", by="sample")
 
-        rows = in_batches(samples, n, call)
-        yield (
-            f"`summarize`, {n:,} users: covers",
-            share(rows, covers("value", scene.mean)),
-            "95",
-            COVERS,
-        )
+        what, rows = f"`summarize`, {n:,} users: covers", in_batches(samples, n, call)
+        yield what, rows, covers("value", scene.mean), "95"
 
 
 def of_clusters(random: Random, scene: Scene, samples: int) -> Found:
-    """Simulate how often intervals of clusters of unlike sizes cover."""
     for clusters in (40, 200):
 
         def call(batch: int, clusters: int = clusters) -> pl.DataFrame:
@@ -222,22 +203,14 @@ def of_clusters(random: Random, scene: Scene, samples: int) -> Found:
             value = rec.summarize("mrr", by="sample", cluster="cluster").filter(model="m0")
             return whole.join(value, on="sample", suffix="_of")
 
-        rows = in_batches(samples, clusters * 8, call)
-        difference = -MARGIN * scene.mean
-        of = f"{clusters} clusters: covers"
-        yield (
-            f"`compare(cluster=)`, {of}",
-            share(rows, covers("difference", difference)),
-            "95",
-            COVERS,
-        )
-        yield f"`summarize(cluster=)`, {of}", share(rows, covers("value", scene.mean)), "95", COVERS
+        rows, of = in_batches(samples, clusters * 8, call), f"{clusters} clusters: covers"
+        difference = covers("difference", -MARGIN * scene.mean)
+        yield f"`compare(cluster=)`, {of}", rows, difference, "95"
+        yield f"`summarize(cluster=)`, {of}", rows, covers("value", scene.mean), "95"
 
 
 def of_segments(random: Random, scene: Scene, samples: int) -> Found:
-    """Simulate how often 20 segments are said to differ."""
-    sizes = np.geomspace(30, 300, 20).astype(int)
-    segment = np.repeat(np.arange(20), sizes)
+    segment = np.repeat(np.arange(20), np.geomspace(30, 300, 20).astype(int))
 
     def call(batch: int) -> pl.DataFrame:
         values = scene.draw(random, (batch, len(segment)), 1)
@@ -245,9 +218,8 @@ def of_segments(random: Random, scene: Scene, samples: int) -> Found:
         return verdicts_of_segments(rec)
 
     rows = in_batches(samples, len(segment), call)
-    of = "20 segments"
-    yield f"`gaps`, {of}: a gap", share(rows, pl.col("gap_low") > 0), *AT_MOST
-    yield f"`slices`, {of}: one differs", share(rows, pl.col("apart")), *AT_MOST
+    yield "`gaps`, 20 segments: a gap", rows, pl.col("gap_low") > 0, "≤ 5"
+    yield "`slices`, 20 segments: one differs", rows, pl.col("apart"), "≤ 5"
 
 
 def verdicts_of_segments(rec: rf.Rec, cluster: str | None = None) -> pl.DataFrame:
@@ -268,10 +240,10 @@ def of_cluster_segments(random: Random, scene: Scene, samples: int) -> Found:
         rec = bound(values[..., :1], columns, model="sample")
         alone = rec.gaps("mrr", by="segment").select("sample", alone="gap_low")
         found.append(verdicts_of_segments(rec, "cluster").join(alone, on="sample"))
-    rows, of = pl.concat(found, how="vertical_relaxed"), "5 segments"
-    yield f"`gaps(cluster=)`, {of}: a gap", share(rows, pl.col("gap_low") > 0), *AT_MOST
-    yield f"`gaps` without `cluster=`, {of}: a gap", share(rows, pl.col("alone") > 0), *NONE
-    yield f"`slices(cluster=)`, {of}: one differs", share(rows, pl.col("apart")), *AT_MOST
+    rows = pl.concat(found, how="vertical_relaxed")
+    yield "`gaps(cluster=)`, 5 segments: a gap", rows, pl.col("gap_low") > 0, "≤ 5"
+    yield "`gaps` without `cluster=`, 5 segments: a gap", rows, pl.col("alone") > 0, ""
+    yield "`slices(cluster=)`, 5 segments: one differs", rows, pl.col("apart"), "≤ 5"
 
 
 def lowered(random: Random, values: Values) -> Values:
@@ -313,20 +285,19 @@ def trainings(random: Random, samples: int) -> Iterator[Row]:
     """
     n, sd = 200, 0.1
     error = sd * (2 / n) ** 0.5
-    for new, old in ((5, 5), (2, 2), (2, 5)):
-        for spread in (0.0, 0.5, 1.0, 3.0):
+    for (new, old), spread in product(((5, 5), (2, 2), (2, 5)), (0.0, 0.5, 1.0, 3.0)):
 
-            def call(
-                batch: int, new: int = new, old: int = old, spread: float = spread
-            ) -> pl.DataFrame:
-                of_users = random.normal(0.5, sd, (batch, n, 2)).repeat([old, new], axis=2)
-                lucky = random.normal(0, spread * error, (batch, 1, old + new))
-                # values are reciprocal ranks
-                values = np.clip(of_users + lucky, 0.01, 1.0)
-                return compared(values, old)
+        def call(
+            batch: int, new: int = new, old: int = old, spread: float = spread
+        ) -> pl.DataFrame:
+            of_users = random.normal(0.5, sd, (batch, n, 2)).repeat([old, new], axis=2)
+            lucky = random.normal(0, spread * error, (batch, 1, old + new))
+            # values are reciprocal ranks
+            return compared(np.clip(of_users + lucky, 0.01, 1.0), old)
 
-            found = share(in_batches(samples, n * (new + old), call), DIFFERS)
-            yield Row("trainings", f"{new} against {old}", f"{spread:g}", *found, "≤ 8", 0.0, 0.08)
+        found = share(in_batches(samples, n * (new + old), call), DIFFERS)
+        what, ends = f"{new} against {old}", PROMISES["≤ 8"]
+        yield Row("trainings", what, f"{spread:g}", *found, "≤ 8", *ends)
 
 
 def compared(values: Values, old: int) -> pl.DataFrame:
@@ -385,21 +356,18 @@ def histories(random: Random, samples: int) -> Iterator[Row]:
 
     Runs depend on the one before, AR(1), or do not, and have a standard error of a share of that sd.
     """
-    for depends in (0.0, 0.5):
-        for error in (0.0, 0.5, 1.0):
-            what = f"AR(1) {depends:g}, e / sd {error:g}"
-            for fall in (0, 3, 5, 8):
-                found = rf.changes(runs(random, samples, depends, error, fall)).group_by("trial")
-                changed = pl.col("verdict") == "changed"
-                each = found.agg(newest=changed.last(), ever=changed.any())
-                newest = share(each, pl.col("newest"))
-                if fall == 0:
-                    yield Row("histories", what, "newest run", *newest, "", 0.0, 0.025)
-                    yield Row(
-                        "histories", what, "any run", *share(each, pl.col("ever")), "", 0.0, 0.25
-                    )
-                else:
-                    yield Row("histories", what, f"fall of {fall} sd", *newest)
+    for depends, error in product((0.0, 0.5), (0.0, 0.5, 1.0)):
+        what = f"AR(1) {depends:g}, e / sd {error:g}"
+        for fall in (0, 3, 5, 8):
+            found = rf.changes(runs(random, samples, depends, error, fall)).group_by("trial")
+            changed = pl.col("verdict") == "changed"
+            each = found.agg(newest=changed.last(), ever=changed.any())
+            newest, ever = (share(each, pl.col(name)) for name in ("newest", "ever"))
+            if fall:
+                yield Row("histories", what, f"fall of {fall} sd", *newest)
+            else:
+                yield Row("histories", what, "newest run", *newest, "", 0.0, 0.025)
+                yield Row("histories", what, "any run", *ever, "", 0.0, 0.25)
 
 
 def runs(random: Random, samples: int, depends: float, error: float, fall: float) -> pl.DataFrame:
@@ -428,38 +396,26 @@ TABLES: dict[str, tuple[int, Callable[[Random, int], Iterator[Row]]]] = {
 """What is simulated, by table, with the number of samples."""
 
 
-def simulated(names: list[str], samples: int | None = None) -> Iterator[Row]:
-    """Give the rows of some tables."""
-    for place, (name, (most, simulate)) in enumerate(TABLES.items()):
-        if name in names:
-            yield from simulate(np.random.default_rng([40, place]), samples or most)
-
-
 def main() -> None:
-    """Simulate, print, and store."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    """Simulate, print, and store; other tables stay as they were stored."""
+    parser = bench.parser(__doc__)
     parser.add_argument("--only", choices=TABLES, nargs="+", default=[*TABLES])
     parser.add_argument("--samples", type=int, help="samples, in place of 2,000 or 4,000")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
     options = parser.parse_args()
     rows = []
-    for row in simulated(options.only, options.samples):
-        rows.append(row._asdict())
-        sys.stdout.write(f"{row.column:16} {row.what:70} {row.share:.4f} {row.samples}\n")
-        sys.stdout.flush()
-    if options.json is not None:
-        kept = (
-            json.loads(options.json.read_text(encoding="utf-8"))["rows"]
-            if options.json.exists()
-            else []
-        )
-        kept = [row for row in kept if row["table"] not in options.only]
-        result = {
-            "machine": machine.describe(),
-            "versions": {name: version(name) for name in ("recframe", "numpy", "scipy", "polars")},
-            "rows": sorted(kept + rows, key=lambda row: [*TABLES].index(row["table"])),
-        }
-        options.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    for place, (name, (most, simulate)) in enumerate(TABLES.items()):
+        if name in options.only:
+            for row in simulate(np.random.default_rng([40, place]), options.samples or most):
+                rows.append(row._asdict())
+                bench.say(f"{row.column:16} {row.what:70} {row.share:.4f} {row.samples}")
+    kept = bench.stored(options.json).get("rows", [])
+    rows += [row for row in kept if row["table"] not in options.only]
+    result = {
+        "machine": bench.machine(),
+        "versions": bench.versions(["recframe", "numpy", "scipy", "polars"]),
+        "rows": sorted(rows, key=lambda row: [*TABLES].index(row["table"])),
+    }
+    bench.store(options.json, result)
 
 
 if __name__ == "__main__":

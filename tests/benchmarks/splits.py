@@ -11,23 +11,16 @@ be as many as recframe's. A library that takes minutes is given a tenth of the r
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import machine
+import bench
 import numpy as np
 import polars as pl
-
-HERE = Path(__file__).parent
-sys.path.append(str(HERE.parent / "recorders"))
-
-import record  # noqa: E402  it makes the environments
+import record
 
 ROADS = [
     ("recframe", "polars"),
@@ -74,14 +67,6 @@ def log(rows: int, seed: int = 0) -> pl.DataFrame:
     return frame.select("user", "item", time=start + pl.duration(seconds="second"))
 
 
-def run(python: Path, road: tuple[str, str], work: str, file: Path, repeats: int) -> dict[str, Any]:
-    """Return what a process of a library tells of a work."""
-    command = [python, HERE / "splits_worker.py", *road, work, file, str(repeats)]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603  ours
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
-
-
 def measured(
     pythons: dict[str, Path], work: str, files: dict[int, Path], told: argparse.Namespace
 ) -> list[dict[str, Any]]:
@@ -91,8 +76,9 @@ def measured(
     for turn in range(told.rounds):
         for road in [*roads[turn:], *roads[:turn]]:
             rows = told.rows // 10 if (road[0], work) in SLOW else told.rows
-            answer = run(pythons[road[0]], road, work, files[rows], told.repeats)
-            found[road].append({"log_rows": rows, **answer})
+            given = (*road, files[rows], told.repeats)
+            with bench.Process(pythons[road[0]], "splits_worker.py", *given) as process:
+                found[road].append({"log_rows": rows, **process.about, **process.ask(work)})
     if work in SAME:
         counts = {(one["log_rows"], str(one["rows"])) for runs in found.values() for one in runs}
         if len(counts) > len({rows for rows, _ in counts}):
@@ -112,16 +98,13 @@ def measured(
     ]
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Make the logs, time, and print."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+def main() -> None:
+    parser = bench.parser(__doc__, repeats=3)
     parser.add_argument("--rows", type=int, default=10_000_000, help="of the log (%(default)s)")
     parser.add_argument("--works", nargs="+", choices=WORKS, default=[*WORKS], metavar="WORK")
     parser.add_argument("--libraries", nargs="+", default=["recframe", *record.PEERS])
-    parser.add_argument("--repeats", type=int, default=3, help="timed runs of a process")
     parser.add_argument("--rounds", type=int, default=2, help="processes of each (%(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
-    told = parser.parse_args(arguments)
+    told = parser.parse_args()
     pythons = {
         name: record.environment(name, record.ENVIRONMENTS)
         for name in sorted({library for library, _ in ROADS[2:]} & {*told.libraries})
@@ -135,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         result = {
             "rows": told.rows,
             "log_bytes": int(made.estimated_size()),
-            "machine": machine.describe(),
+            "machine": bench.machine(),
             "works": entries,
         }
         del made
@@ -144,10 +127,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             entries += found
             for one in found:
                 road = f"{one['library']} ({one['frame']}), {one['log_rows']:,} rows"
-                sys.stdout.write(f"{work:<18}{road:<40}{one['seconds']:>9.3f} s\n")
-                sys.stdout.flush()
-            if told.json:  # after each work, so that a run that is stopped leaves what it has
-                told.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+                bench.say(f"{work:<18}{road:<40}{one['seconds']:>9.3f} s")
+            # after each work, so that a run that is stopped leaves what it has
+            bench.store(told.json, result)
 
 
 if __name__ == "__main__":

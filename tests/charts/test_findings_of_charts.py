@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -10,10 +10,9 @@ import pytest
 
 import recframe as rf
 from charts_asked import ASKED, channels, colours_of, each_sharply, parts, spec_of
-from recframe.charts.formatting import number
-from recframe.charts.forms import Field, canvas, leader
-from recframe.charts.long_format import Names, Result, named
-from recframe.charts.themes import THEMES, Look
+from recframe.charts.formatting import MINUS, NONE, number
+from recframe.charts.long_format import named
+from recframe.charts.themes import THEMES
 from recframe.metrics.language import registry
 
 USERS = 40
@@ -46,37 +45,6 @@ def subtitle(chart: Any) -> str:
     return " ".join(chart.to_dict()["title"]["subtitle"])
 
 
-MRR = registry.parse("mrr")
-
-
-@pytest.mark.parametrize(
-    ("best", "said"),
-    [
-        (["a", "a", "a"], "a has the best mrr in all 3 segments"),
-        (["a", "b", "a"], "a has the best mrr in 2 of 3 segments"),
-        # in the last segment two have it
-        (["a", "a", ""], "a has the best mrr in 2 of 3 segments"),
-        (["a", "b", ""], ""),
-        (["", "", ""], ""),
-    ],
-)
-def test_a_title_says_where_a_model_is_best(best: Sequence[str], said: str):
-    rows = [
-        (f"s{place}", place, model, 1.0 + (model == name))
-        for place, name in enumerate(best)
-        for model in ("a", "b")
-    ]
-    data = pl.DataFrame(rows, ["segment", "place", "model", "value"], orient="row")
-    found = Result(data.with_columns(n_users=10), Names(["a", "b"]), "s")
-    of = canvas(Look(), found, Field("value"), [])
-    turned = of._replace(
-        data=of.data.with_columns(-pl.col("value")), value=of.value._replace(lower=True)
-    )
-
-    for one, words in ((of, said), (turned, said), (of._replace(data=of.data.clear()), "")):
-        assert leader(one, MRR) == words
-
-
 def test_a_comparison_claims_what_its_verdicts_show():
     plot = TWO.plot
     verdicts = TWO.compare("hit_rate@1", baseline="c", by="segment").select(
@@ -94,16 +62,33 @@ def test_a_comparison_claims_what_its_verdicts_show():
     assert title(only_y) == "No model is shown to differ from c"
 
 
-def test_segments_say_who_is_best_in_them_by_value():
-    # in y two have the same value
-    assert title(TWO.plot.segments("hit_rate@1", by="segment")) == "hit_rate@1, by segment"
-    more = lists({"a": {"x": 3, "y": 4, "z": 1}, "b": {"x": 2, "y": 2, "z": 9}})
-    chart = more.plot.segments("hit_rate@1", by="segment")
-    assert title(chart) == "a has the best hit_rate@1 in 2 of 3 segments, by segment"
-    assert subtitle(chart).startswith("hit_rate@1. ")
+@pytest.mark.parametrize(
+    ("a", "b", "said"),
+    [
+        ((3, 4, 5), (2, 2, 2), "a has the best {} in all 3 segments, by segment"),
+        ((3, 4, 1), (2, 2, 9), "a has the best {} in 2 of 3 segments, by segment"),
+        # in the last segment two have it
+        ((3, 4, 1), (2, 2, 1), "a has the best {} in 2 of 3 segments, by segment"),
+        ((3, 1, 1), (2, 2, 1), "{}, by segment"),
+        ((1, 1, 1), (1, 1, 1), "{}, by segment"),
+    ],
+)
+def test_segments_say_who_is_best_in_them_by_value(a, b, said):
+    plot = lists(
+        {"a": dict(zip("xyz", a, strict=True)), "b": dict(zip("xyz", b, strict=True))}
+    ).plot
+
+    chart = plot.segments("hit_rate@1", by="segment")
+    assert title(chart) == said.format("hit_rate@1")
+    assert subtitle(chart).startswith("hit_rate@1. " if " best " in said else "Means over ")
 
 
-# For those who do not see it, and those who point at it
+def test_the_best_of_a_metric_is_the_lowest_where_lower_is_better():
+    one = pl.DataFrame({"user": range(40), "item": 1, "x": [user % 2 for user in range(40)]})
+    rec = rf.rec({name: one.with_columns(rank=rank) for name, rank in (("a", 1), ("b", 2))}, one)
+
+    chart = rec.plot.segments("first_rank", by="x")
+    assert title(chart) == "a has the best first_rank in all 2 segments, by x"
 
 
 @each_sharply(ASKED, ["compare", "curve", "segments", "timeline"])
@@ -155,35 +140,26 @@ def test_a_difference_is_told_with_its_interval_and_verdict_and_read_aloud():
         # but for what is 0
         (0.0, (0.0, 0.004), "0.0000"),
         (-1e-17, (-1e-17, 0.004), "0.0000"),
-        (0.25, (), "0.250"),
-        (0.00042, (), "0.00042"),
-        (1234.5, (), "1,234"),
+        (None, (), NONE),
+        *((value, (), text) for value, text in (
+            (0.25, "0.250"), (0.00042, "0.00042"), (1e-5, "0.000010"), (1e-9, "0.000"),
+            (-0.0, "0.000"), (12.345, "12.3"), (1234.5, "1,234"), (-0.25, f"{MINUS}0.250"),
+        )),
     ],
-)
+)  # fmt: skip
 def test_numbers_have_the_digits_of_their_interval_and_keep_their_sign(value, ends, text):
     assert number(value, ends) == text
 
 
-# One order
-
-
 def test_segments_are_in_one_order_the_largest_first_in_each_chart_alike():
-    counts = {"a": {"mid": 9, "low": 1, "high": 30}, "b": {"mid": 8, "low": 2, "high": 3}}
-    rec = lists(counts)
-
-    def drawn(frames: Any) -> list[list[str]]:
-        plot = frames.plot
-        charts = [
-            plot.segments("hit_rate@1", by="segment"),
-            plot.compare("hit_rate@1", baseline="b", by="segment"),
-        ]
-        return [channels(one, "y")[0]["scale"]["domain"] for one in charts]
+    plot = lists({"a": {"mid": 9, "low": 1, "high": 30}, "b": {"mid": 8, "low": 2, "high": 3}}).plot
 
     # of equal ones by name, whatever the values and the differences
-    assert drawn(rec) == [["high (40)", "low (40)", "mid (40)"]] * 2
-
-
-# Many models
+    for chart in (
+        plot.segments("hit_rate@1", by="segment"),
+        plot.compare("hit_rate@1", baseline="b", by="segment"),
+    ):
+        assert channels(chart, "y")[0]["scale"]["domain"] == ["high (40)", "low (40)", "mid (40)"]
 
 
 MANY = lists({f"m{place:02}": {"x": place} for place in range(12)})
@@ -209,13 +185,7 @@ def test_models_that_are_named_stand_out_in_the_colour_that_they_have():
     theme = THEMES["light"]
 
     (colours,) = {tuple(one.items()) for one in colours_of(chart.to_dict())}
-    assert dict(colours) == {
-        "a": theme.others,
-        "b": theme.models[1],
-        "c": theme.others,
-    }
-    with pytest.raises(rf.RecframeError, match="highlight takes 'a' or 'b' or 'c'"):
-        TWO.plot(highlight=["bb"]).curve("hit_rate", k=[1])
+    assert dict(colours) == {"a": theme.others, "b": theme.models[1], "c": theme.others}
 
 
 def test_a_pair_alone_has_the_colours_of_charts_of_all_models():

@@ -19,12 +19,8 @@ def test_a_timeline_has_the_numbers_of_changes(kind):
     data = kind(RUNS).rec.plot.timeline("ndcg@10", window=7, level=0.95).data.sort("model", "as_of")
     found = rf.changes(RUNS, window=7, level=0.95).sort("model", "as_of")
 
-    for name, drawn in (
-        ("value", "value"),
-        ("low", "low"),
-        ("expected_high", "expected_high"),
-    ):
-        assert data[drawn].to_list() == pytest.approx(found[name].to_list(), nan_ok=True)
+    for name in ("value", "low", "expected_high"):
+        assert data[name].to_list() == pytest.approx(found[name].to_list(), nan_ok=True)
     for name in ("verdict", "note", "model"):
         assert data[name].to_list() == found[name].to_list()
 
@@ -60,18 +56,14 @@ def test_segments_are_views_of_their_own():
     )
 
 
-def test_names_of_runs_are_told_apart_as_models_are():
+def test_names_of_runs_are_told_apart_as_models_are_and_stand_in_their_own_order():
     runs = pl.concat([history(runs=9), history(runs=9, seed=1).with_columns(name=pl.lit("canary"))])
+    numbered = history(runs=9, models=("10", "9")).with_columns(pl.col("model").cast(pl.Int64))
 
     assert set(runs.rec.plot.timeline("ndcg@10").data["model"]) == {"(none)", "canary"}
     bound = RUNS.rename({"model": "system"})
     assert set(bound.rec(model="system").plot.timeline("ndcg@10").data["model"]) == {"a", "b"}
-
-
-def test_models_stand_in_their_own_order():
-    runs = history(runs=9, models=("10", "9")).with_columns(pl.col("model").cast(pl.Int64))
-    chart = runs.rec.plot.timeline("ndcg@10").to_dict()
-
+    chart = numbered.rec.plot.timeline("ndcg@10").to_dict()
     assert chart["layer"][0]["encoding"]["color"]["scale"]["domain"] == ["9", "10"]
 
 
@@ -81,24 +73,3 @@ def test_a_metric_of_ones_own_is_drawn_without_being_there():
     words = chart.to_dict()["title"]
     assert words["text"] == ["of_a_shop@3: every number is as before"]
     assert words["subtitle"][0].startswith("of_a_shop@3 over time. ")
-
-
-def test_what_cannot_be_drawn_is_told():
-    plot, by_country = RUNS.rec.plot, history(runs=3, countries=("FR",)).rec.plot
-    lists = pl.DataFrame({"user": [1], "item": [1], "rank": [1], "relevance": [1]}).rec.plot
-    for call, said in (
-        (lambda: lists.timeline("mrr"),
-         r"plot.timeline takes a history, a frame of rf.history\('history.parquet'\)"),
-        (lambda: plot.timeline("ndcg@20"), "the history has nothing of 'ndcg@20'; did you mean 'ndcg@10'"),
-        (lambda: plot.timeline("ndgc@10"), "unknown metric 'ndgc@10'"),
-        (lambda: plot.timeline("ndcg@10", by="country"),
-         r"the history has no ndcg@10 with by=\['country'\]; draw what it has, with no by"),
-        (lambda: by_country.timeline("ndcg@10"),
-         r"no ndcg@10 with by=\[\]; draw what it has, with by=\['country'\]"),
-        (lambda: plot.timeline("ndcg@10", most=0), "most=0: most takes a whole number from 1 up"),
-        (lambda: plot.timeline("ndcg@10", history="h"), r"rec.plot.timeline\(\) has no option 'history'"),
-    ):  # fmt: skip
-        with pytest.raises(rf.RecframeError, match=said):
-            call()
-    with pytest.raises(AttributeError, match="did you mean 'timeline'"):
-        _ = plot.timelines

@@ -14,7 +14,6 @@ import importlib.machinery
 import random
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
@@ -30,60 +29,37 @@ ROOMS = {
     "side_info": 7,
 }
 """How many of a hundred points each room has: those that make numbers."""
-COMPARED = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-}
-COMPUTED = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.BitAnd: ast.BitOr,
-    ast.BitOr: ast.BitAnd,
-    ast.FloorDiv: ast.Div,
-    ast.Pow: ast.Mult,
-}
-CALLED = {
-    "min": "max",
-    "max": "min",
-    "sum": "max",
-    "any": "all",
-    "all": "any",
-    "first": "last",
-    "last": "first",
-    "mean": "sum",
-    "is_null": "is_not_null",
-    "is_not_null": "is_null",
-    "len": "n_unique",
-    "n_unique": "len",
-    "cum_sum": "cum_count",
-    "min_horizontal": "max_horizontal",
-    "max_horizontal": "min_horizontal",
-    "is_nan": "is_finite",
-}
+
+
+def to_and_fro(*pairs: tuple[Any, Any], **one_way: str) -> dict[Any, Any]:
+    """Return what is changed into what: both of a pair into the other."""
+    return dict(pairs) | {other: one for one, other in pairs} | one_way
+
+
+COMPARED = to_and_fro(
+    (ast.Lt, ast.LtE),
+    (ast.Gt, ast.GtE),
+    (ast.Eq, ast.NotEq),
+    (ast.In, ast.NotIn),
+    (ast.Is, ast.IsNot),
+)
+COMPUTED = to_and_fro((ast.Add, ast.Sub), (ast.Mult, ast.Div))
+COMPUTED |= {ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.FloorDiv: ast.Div, ast.Pow: ast.Mult}
+CALLED = to_and_fro(
+    *(("min", "max"), ("any", "all"), ("first", "last"), ("is_null", "is_not_null")),
+    *(("len", "n_unique"), ("min_horizontal", "max_horizontal")),
+    sum="max",
+    mean="sum",
+    cum_sum="cum_count",
+    is_nan="is_finite",
+)
 LEFT_OUT = {"fill_null", "fill_nan", "filter", "unique", "sort", "drop_nulls"}
 """Methods whose call a change leaves out."""
-NAMED = {
-    "left": "inner",
-    "inner": "left",
-    "semi": "anti",
-    "anti": "semi",
-    "full": "left",
-    "ordinal": "dense",
-    "min": "max",
-    "max": "min",
-    "forward": "backward",
-    "backward": "forward",
-}
+NAMED = to_and_fro(
+    *(("left", "inner"), ("semi", "anti"), ("min", "max"), ("forward", "backward")),
+    full="left",
+    ordinal="dense",
+)
 
 
 class Point(NamedTuple):
@@ -265,15 +241,10 @@ class _Finder(importlib.abc.MetaPathFinder):
         if name.partition(".")[0] != "recframe":
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
-        for file, numbers in self._numbers(spec):
-            spec.loader = _Loader(name, file, numbers)
-            return spec
+        origin = Path(spec.origin).resolve() if spec is not None and spec.origin else None
+        if spec is not None and origin is not None and origin.is_relative_to(SOURCES):
+            numbers = self._of_file.get(origin.relative_to(SOURCES).as_posix())
+            if numbers:
+                spec.loader = _Loader(name, str(origin), numbers)
+                return spec
         return None
-
-    def _numbers(self, spec: Any) -> Iterator[tuple[str, dict[int, int]]]:
-        if spec is not None and spec.origin:
-            origin = Path(spec.origin).resolve()
-            if origin.is_relative_to(SOURCES):
-                numbers = self._of_file.get(origin.relative_to(SOURCES).as_posix())
-                if numbers:
-                    yield spec.origin, numbers

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import functools
+import html
 import json
-import os
 import re
-import stat
 import sys
 from collections.abc import Callable
 from datetime import date
-from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -19,15 +16,12 @@ import pytest
 
 import recframe as rf
 from planted_shop import shop
-from recframe.charts import formatting
 
 SHOP = shop(n=80)
 TRAIN = pl.DataFrame({"user": [1, 1, 2, 3], "item": [0, 5, 0, 1]})
 ITEMS = SHOP.items.with_columns(title=pl.format("Item {}", "item"))
+NEW = SHOP.recs.filter(model="new").drop("model")
 METRICS = ["ndcg@3", "recall@5"]
-EVIL = (
-    "</script><script>alert(1)</script>{{7*7}}<img src=x onerror=alert(2)>\"'\u2028 \U0001f600 שלום"
-)
 
 
 def rec(make: Any = lambda frame: frame, **options: Any) -> Any:
@@ -41,36 +35,11 @@ def the_report() -> Any:
     return rec().report(METRICS, baseline="old", by=["country", "age"], min_users=3, title="A shop")
 
 
-class Read(HTMLParser):
-    """The elements and the texts of a page."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self.blocks: dict[str, str] = {}
-        self._inside: str | None = None
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag in {"script", "style"}:
-            self._inside = dict(attrs).get("id") or tag
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in {"script", "style"}:
-            self._inside = None
-
-    def handle_data(self, data: str) -> None:
-        if self._inside is None:
-            self.text += data
-        else:
-            self.blocks[self._inside] = self.blocks.get(self._inside, "") + data
-
-
-@functools.cache
-def the_page() -> Read:
-    return Read(the_report().html)
+def text_of(page: Any) -> str:
+    """Return what stands on a page beside its charts."""
+    return html.unescape(
+        re.sub(r"<(style|script|svg).*?</\1>|<[^>]*>", "", page.html, flags=re.DOTALL)
+    )
 
 
 def rows(frame: pl.DataFrame, *columns: str) -> Any:
@@ -88,44 +57,32 @@ def close(value: Any) -> Any:
     return value
 
 
-def told(name: str, *columns: str) -> list[tuple[Any, ...]]:
-    return [tuple(row[column] for column in columns) for row in the_report().data[name]]
+OF_CLUSTERS = {"cluster": "household", "level": 0.9}
 
 
-def test_the_numbers_of_a_page_are_those_of_the_calls():
-    asked = rec()
+@pytest.mark.parametrize("given", [{}, pytest.param(OF_CLUSTERS, marks=pytest.mark.slow)], ids=str)
+def test_the_numbers_of_a_page_are_those_of_the_calls(given):
+    asked = rec()(users=SHOP.users.with_columns(household=pl.col("user") // 3))
+    found = asked.report(METRICS, baseline="old", by=["country", "age"], min_users=3, **given)
     values = ("model", "metric", "value", "value_low", "value_high", "n_users")
     differences = ("model", "baseline", "metric", "difference", "difference_low", "p_adjusted")
 
-    assert told("summary", *values) == rows(asked.summarize(METRICS), *values)
-    found = asked.compare(METRICS, baseline="old")
-    assert told("compared", *differences, "verdict") == rows(found, *differences, "verdict")
-    found = asked.audit(3, by=["country", "age"])
-    assert told("findings", "check", "rows", "users") == rows(found, "check", "rows", "users")
+    def told(name: str, *columns: str) -> list[tuple[Any, ...]]:
+        return [tuple(row[column] for column in columns) for row in found.data[name]]
+
+    assert told("summary", *values) == rows(asked.summarize(METRICS, **given), *values)
+    expected = asked.compare(METRICS, baseline="old", **given)
+    assert told("compared", *differences, "verdict") == rows(expected, *differences, "verdict")
+    expected = asked.audit(3, by=["country", "age"])
+    assert told("findings", "check", "rows", "users") == rows(expected, "check", "rows", "users")
     costs = asked.evaluate("coverage@3", "gini@3", "novelty@3", "popularity_lift@3")
     by_model = {row["model"]: row for row in costs.to_dicts()}
-    for row in the_report().data["costs"]:
+    for row in found.data["costs"]:
         assert row["value"] == close(by_model[row["model"]][row["metric"]])
-
-
-@pytest.mark.slow
-def test_a_report_of_clusters_has_their_intervals_and_verdicts_and_says_so():
-    users = SHOP.users.with_columns(household=pl.col("user") // 3)
-    asked, given = rec()(users=users), {"cluster": "household", "level": 0.9}
-    page = asked.report(METRICS, baseline="old", by="country", min_users=3, **given)
-    values = ("metric", "value", "value_low", "value_high")
-    differences = ("metric", "difference_low", "p_adjusted", "verdict")
-
-    def shown(name: str, *columns: str) -> list[tuple[Any, ...]]:
-        return [tuple(row[column] for column in columns) for row in page.data[name]]
-
-    assert shown("summary", *values) == rows(asked.summarize(METRICS, **given), *values)
-    found = asked.compare(METRICS, baseline="old", **given)
-    assert shown("compared", *differences) == rows(found, *differences)
-    assert page.data["cluster"] == "household"
-    text = Read(page.html).text
-    assert "Mean of each metric, with its interval at 90% (users in clusters, by household)" in text
-    assert "Differences from old, with intervals at 90% (users in clusters, by household)" in text
+    text = text_of(found)
+    for said in ("Mean of each metric, with its interval", "Differences from old, with intervals"):
+        of_clusters = f"{said} at 90% (users in clusters, by household)"
+        assert (of_clusters in text) == bool(given)
 
 
 def charts(page: Any) -> dict[str, Any]:
@@ -155,8 +112,8 @@ def cases(page: Any) -> Any:
 
 
 def test_cases_of_a_model_are_those_of_worst_with_lists_truth_and_history():
-    new = SHOP.recs.filter(model="new").drop("model")
-    alone = new.rec(truth=SHOP.truth, items=ITEMS, train=TRAIN)
+    train = SHOP.users.select("user").join(pl.DataFrame({"item": [0, 5]}), how="cross")
+    alone = NEW.rec(truth=SHOP.truth, items=ITEMS, train=train)
     page = alone.report("ndcg@3", sections="cases")
     worst = [one for one in cases(page) if one.group == "worst"]
     found = alone.worst("ndcg@3", n=len(worst))
@@ -170,26 +127,24 @@ def test_cases_of_a_model_are_those_of_worst_with_lists_truth_and_history():
         assert shown == of_user.select("rank", "title", "hit").rows()
         beyond = mine.filter(~pl.col("hit"), pl.col("relevance") > 0)["title"].to_list()
         assert sorted(line.name for line in missed) == sorted(beyond)
-        wanted = TRAIN.filter(pl.col("user") == int(one.user))["item"].to_list()
-        assert [int(line.id) for line in history] == wanted[::-1]
+        assert [int(line.id) for line in history] == [5, 0]
 
 
-def test_the_most_changed_users_are_those_whose_values_are_the_furthest_apart():
-    values = rec().evaluate("ndcg@3", by="user")
-    ahead = the_report().data["ahead"][0]
-    wide = values.pivot("model", index="user", values="ndcg@3")
-    best, other = ahead["model"], ahead["baseline"]
-    change = {user: one - two for user, one, two in wide.select("user", best, other).rows()}
+@pytest.mark.parametrize(("metric", "sign"), [("ndcg@3", 1), ("first_rank", -1)])
+def test_the_most_changed_users_are_those_whose_values_are_the_furthest_apart(metric, sign):
+    page = rec().report(metric, baseline="old", sections=["overview", "cases"])
+    ahead = page.data["ahead"][0]
+    wide = rec().evaluate(metric, by="user").pivot("model", index="user", values=metric)
+    pairs = wide.select("user", ahead["model"], ahead["baseline"]).drop_nulls().rows()
+    change = {user: sign * (one - two) for user, one, two in pairs}
     lost, won = (
-        [int(one.user) for one in cases(the_report()) if one.group == group]
+        [change[int(one.user)] for one in cases(page) if one.group == group]
         for group in ("lost most", "gained most")
     )
 
     assert lost
-    assert [change[user] for user in lost] == pytest.approx(sorted(change.values())[: len(lost)])
-    assert [change[user] for user in won] == pytest.approx(
-        sorted(change.values(), reverse=True)[: len(won)]
-    )
+    assert lost == pytest.approx(sorted(change.values())[: len(lost)])
+    assert won == pytest.approx(sorted(change.values(), reverse=True)[: len(won)])
 
 
 @pytest.mark.slow
@@ -203,33 +158,25 @@ def test_every_kind_of_frame_makes_the_same_report(make):
         assert other.data[name] == close(the_report().data[name]), name
 
 
-SECTIONS = (
-    *("overview", "comparison", "segments", "curves", "cases", "costs"),
-    *("audit", "definitions"),
-)
+def sections(page: Any) -> list[str]:
+    return [one.name for one in page.sections if one.name != "notes"]
 
 
-def test_sections_are_left_out_where_they_are_not_asked_for():
-    assert [one.name for one in the_report().sections if one.name != "notes"] == [*SECTIONS]
+def test_sections_are_left_out_where_they_are_not_asked_for_or_do_not_apply():
     few = rec().report("ndcg@3", sections=["overview", "audit"])
-    assert [one.name for one in few.sections if one.name != "notes"] == ["overview", "audit"]
+    none = SHOP.recs.clear().rec(SHOP.truth.clear(), model="model").report("ndcg@3")
+    *every, audit, definitions = (
+        *("overview", "comparison", "segments", "curves", "cases", "costs"),
+        *("audit", "definitions"),
+    )
 
-
-def test_what_does_not_apply_is_left_out_():
-    new = SHOP.recs.filter(model="new").drop("model")
-    alone = new.rec(SHOP.truth).report("ndcg@3")
-    names = [one.name for one in alone.sections]
-
-    assert names == ["overview", "curves", "cases", "audit", "definitions"]
-    lists = new.rec(items=ITEMS, train=TRAIN)
-    assert [one.name for one in lists.report().sections] == ["costs"]
-
-
-def test_no_users_make_a_page_that_says_so():
-    page = SHOP.recs.clear().rec(SHOP.truth.clear(), model="model").report("ndcg@3")
-
-    assert page.headline
-    assert page.data["summary"] == []
+    assert sections(the_report()) == [*every, audit, definitions]
+    assert sections(few) == ["overview", "audit"]
+    alone = sections(NEW.rec(SHOP.truth).report("ndcg@3"))
+    assert alone == ["overview", "curves", "cases", audit, definitions]
+    assert sections(NEW.rec(items=ITEMS, train=TRAIN).report()) == ["costs"]
+    assert none.headline
+    assert none.data["summary"] == []
 
 
 ODD_USERS = SHOP.users.select(
@@ -244,11 +191,8 @@ ODD: dict[str, Callable[[], Any]] = {
         .rec(SHOP.truth, model="model")
         .report("ndcg@3", baseline="old")
     ),
-    "segments of every kind": lambda: (
-        SHOP.recs.filter(model="new")
-        .drop("model")
-        .rec(SHOP.truth, users=ODD_USERS)
-        .report("ndcg@3", by=["nan", "day", "null", pl.col("nan").is_nan().alias("is nan")])
+    "segments of every kind": lambda: NEW.rec(SHOP.truth, users=ODD_USERS).report(
+        "ndcg@3", by=["nan", "day", "null", pl.col("nan").is_nan().alias("is nan")]
     ),
     "scores with ties": lambda: (
         SHOP.recs.drop("rank")
@@ -265,52 +209,10 @@ ODD: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("name", ODD)
 def test_odd_frames_make_a_page_of_plain_data(name):
     page = ODD[name]()
-    read = Read(page.html)
 
     assert page.data["summary"]
-    assert read.text
+    assert text_of(page)
     assert page.sections[0].name == "overview"
-
-
-HOSTILE_ITEMS = ITEMS.with_columns(title=pl.lit(EVIL + "x" * 1_000_000))
-
-
-def test_hostile_texts_stay_texts():
-    report = (
-        SHOP.recs.with_columns(model=pl.col("model").replace("new", EVIL))
-        .rec(
-            truth=SHOP.truth,
-            items=HOSTILE_ITEMS,
-            users=SHOP.users.rename({"country": EVIL}).with_columns(pl.lit(EVIL).alias("one")),
-            train=TRAIN,
-            model="model",
-        )
-        .report("ndcg@3", baseline="old", by=[EVIL, "one"], min_users=3, title=EVIL)
-    )
-    page = Read(report.html)
-    scripts = [attributes for name, attributes in page.tags if name == "script"]
-
-    assert EVIL.replace("\u2028", "") in page.text.replace("\u2028", "")
-    assert not [name for name, _ in page.tags if name == "img"]
-    assert not [name for _, found in page.tags for name in found if name.startswith("on")]
-    assert len(scripts) == len([one for one, _ in the_page().tags if one == "script"])
-    assert "49" not in page.text.partition("Overview")[0]
-
-
-def test_a_page_asks_for_nothing():
-    policy = next(tag["content"] for name, tag in the_page().tags if "http-equiv" in tag)
-    addresses = [
-        found[name]
-        for _, found in the_page().tags
-        for name in ("src", "href", "action")
-        if name in found
-    ]
-
-    assert policy.startswith("default-src 'none'; ")
-    assert all(one.startswith("#") for one in addresses)
-    ids = [found["id"] for _, found in the_page().tags if "id" in found]
-    assert len(ids) == len(set(ids))
-    assert {one.removeprefix("#") for one in addresses} <= {*ids}
 
 
 def test_pages_are_small_with_many_segments_and_many_models():
@@ -325,13 +227,12 @@ def test_pages_are_small_with_many_segments_and_many_models():
 
 
 def test_a_warning_is_given_and_stands_in_the_audit_of_the_page():
-    recs = SHOP.recs.filter(model="new").drop("model")
     other = SHOP.truth.with_columns(user=pl.col("user") + 1_000_000)
 
-    for lists, truth in ((recs, other), (recs.lazy(), other.lazy())):
+    for lists, truth in ((NEW, other), (NEW.lazy(), other.lazy())):
         with pytest.warns(rf.RecframeWarning, match="no_common_users"):
             page = lists.rec(truth).report("ndcg@3")
-        assert "hardly any user id in common" in Read(page.html).text
+        assert "hardly any user id in common" in text_of(page)
         assert page.headline.endswith("Nothing is decided on these numbers.")
         # in the audit, and not once more in a note
         assert [one.name for one in page.sections][-1] != "notes"
@@ -353,30 +254,6 @@ def test_items_are_named_by_a_column_that_is_called_so():
     assert all(line.name == f"Item {line.id}" for line in lines)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"level": 95}, "level=95: level takes a number between 0 and 1"),
-        ({"title": 3}, "title=3: title takes text"),
-        ({"sections": 3}, "sections=3: sections takes a name or several"),
-        (
-            {"sections": "curve"},
-            "sections='curve' is no section of a report; did you mean 'curves'?",
-        ),
-        ({"min_users": 0}, "min_users=0"),
-        ({"baseline": "nope"}, "baseline='nope' is not a model: the column 'model' has new, old"),
-        ({"by": "user"}, "one user has no interval"),
-        ({"by": "model"}, "compare(...) compares models"),
-        ({"by": "nope"}, "'nope' is not a column"),
-        ({"titel": "x"}, "has no option 'titel'; did you mean 'title'?"),
-    ],
-    ids=str,
-)
-def test_what_is_wrong_with_a_call_is_said(options, message):
-    with pytest.raises(rf.RecframeError, match=re.escape(message)):
-        rec().report("ndcg@3", **options)
-
-
 @pytest.mark.parametrize("name", ["jinja2", "altair", "vl_convert"])
 def test_what_is_not_installed_is_said_before_anything_is_asked(name, monkeypatch):
     monkeypatch.setitem(sys.modules, name, None)
@@ -386,9 +263,8 @@ def test_what_is_not_installed_is_said_before_anything_is_asked(name, monkeypatc
 
 
 def test_many_models_make_charts_of_a_size_that_is_read():
-    new = SHOP.recs.filter(model="new")
-    recs = pl.concat([new.with_columns(model=pl.lit(f"m{one}")) for one in range(20)])
-    page = recs.rec(SHOP.truth, users=SHOP.users, model="model").report("ndcg@3", by="country")
+    models = {f"m{one}": NEW for one in range(20)}
+    page = rf.rec(models, SHOP.truth, users=SHOP.users).report("ndcg@3", by="country")
     drawn = [one for chart in charts(page).values() for one in chart.drawings.values()]
 
     # each with the best
@@ -396,89 +272,32 @@ def test_many_models_make_charts_of_a_size_that_is_read():
     assert max(int(re.findall(r'height="(\d+)"', one)[0]) for one in drawn) < 2_500
 
 
-def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
-    path = tmp_path / "report.html"
+def test_a_page_is_written(tmp_path):
+    the_report().save(tmp_path / "report.html")
 
-    the_report().save(path)
-    assert path.read_text(encoding="utf-8") == the_report().html
-    assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
-    assert stat.S_IMODE(path.stat().st_mode) & 0o044 == 0o044 & ~_umask()
-
-    monkeypatch.setattr(Path, "replace", _full)
-    with pytest.raises(rf.RecframeError, match=r"cannot write .*report\.html': No space left"):
-        the_report().save(str(path))
-    assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
-
-
-def _full(*_: Any) -> None:
-    raise OSError(28, "No space left on device")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def test_a_bad_path_is_told_of(tmp_path):
-    with pytest.raises(rf.RecframeError, match=r"its ending is '\.pdf'; a page is an \.html file"):
-        the_report().save("report.pdf")
-    with pytest.raises(rf.RecframeError, match=r"cannot write .*: it has no ending; a page is an"):
-        the_report().save("report")
-    with pytest.raises(rf.RecframeError, match="No such file or directory"):
-        the_report().save(tmp_path / "none" / "report.html")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == the_report().html
 
 
 def test_a_notebook_shows_a_report_in_a_frame_of_its_own():
-    shown = Read(the_report()._repr_html_())
-    frame = next(attributes for name, attributes in shown.tags if name == "iframe")
+    frame = the_report()._repr_html_()
 
-    assert frame["srcdoc"] == the_report().html
-    assert frame["sandbox"] == "allow-scripts"
+    assert html.unescape(re.search(r'srcdoc="([^"]*)"', frame)[1]) == the_report().html
+    assert ' sandbox="allow-scripts"' in frame
     assert repr(the_report()) == "<A shop: 8 sections; .save('report.html') writes it>"
-
-
-@pytest.mark.parametrize(
-    ("value", "written"),
-    [
-        *(
-            (0.5, "0.500"),
-            (None, formatting.NONE),
-            (-0.25, f"{formatting.MINUS}0.250"),
-            (12.345, "12.3"),
-            (12345.6, "12,346"),
-        ),
-        *(
-            (0.00042, "0.00042"),
-            (1e-5, "0.000010"),
-            (0.0, "0.000"),
-            (1e-9, "0.000"),
-            (-0.0, "0.000"),
-        ),
-    ],
-)
-def test_numbers_are_written_as_they_are_read(value, written):
-    assert formatting.number(value) == written
 
 
 @pytest.mark.slow
 def test_a_level_is_told_with_all_of_its_digits():
     asked = rec()
-    told = {
-        "report": asked.report("ndcg@3", baseline="old", level=0.9975).html,
-        "table": asked.table("ndcg@3", level=0.99999).markdown(),
-        **{
-            name: json.dumps(chart.to_dict()["title"])
-            for name, chart in {
-                "curve": asked.plot.curve("ndcg", k=[1, 3], level=0.9975),
-                "segments": asked.plot.segments("ndcg@3", by="country", level=0.9975),
-                "compare": asked.plot.compare("ndcg@3", baseline="old", level=0.9975),
-                "tradeoff": asked.plot.tradeoff("ndcg@3", "recall@3", level=0.9975),
-            }.items()
-        },
-    }
+    charts = [
+        asked.plot.curve("ndcg", k=[1, 3], level=0.9975),
+        asked.plot.segments("ndcg@3", by="country", level=0.9975),
+        asked.plot.compare("ndcg@3", baseline="old", level=0.9975),
+        asked.plot.tradeoff("ndcg@3", "recall@3", level=0.9975),
+    ]
+    report = asked.report("ndcg@3", baseline="old", level=0.9975).html
 
-    assert "interval at 0.99999 of" in told.pop("table")
-    for name, text in told.items():
-        assert "99.75%" in text, name
-        assert "at 100%" not in text, name
+    assert "interval at 0.99999 of" in asked.table("ndcg@3", level=0.99999).markdown()
+    for text in (report, *(json.dumps(chart.to_dict()["title"]) for chart in charts)):
+        assert "99.75%" in text
+        assert "at 100%" not in text

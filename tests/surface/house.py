@@ -11,6 +11,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import recframe
 
@@ -42,36 +43,50 @@ BOUNDS = {
 """The largest value that each count may have."""
 
 
-def sources() -> dict[str, str]:
-    """Return the text of each file of the package, but of generated ones."""
-    files = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*.py")}
-    return {name: files[name].read_text("utf-8") for name in sorted(files.keys() - GENERATED)}
+class Source(NamedTuple):
+    """A file of the package, which is read and parsed once for all that is asked of it."""
+
+    text: str
+    nodes: list[ast.AST]
+
+    def of(self, *kinds: type[ast.AST]) -> list[Any]:
+        return [node for node in self.nodes if isinstance(node, kinds)]
+
+
+SOURCES: dict[str, Source] = {}
+for _path in sorted(PACKAGE.rglob("*.py")):
+    _text = _path.read_text("utf-8")
+    SOURCES[_path.relative_to(PACKAGE).as_posix()] = Source(_text, [*ast.walk(ast.parse(_text))])
+WRITTEN = {name: source for name, source in SOURCES.items() if name not in GENERATED}
+"""The files that are written by hand."""
 
 
 def counts() -> dict[str, float]:
     """Return each count by its name."""
-    texts = sources()
-    nodes = sum(sum(1 for _ in ast.walk(ast.parse(text))) for text in texts.values())
-    lengths = {name: text.count("\n") for name, text in texts.items()}
+    nodes = sum(len(source.nodes) for source in WRITTEN.values())
+    lengths = {name: source.text.count("\n") for name, source in WRITTEN.items()}
     sized = [
         length
         for name, length in lengths.items()
         if not name.endswith(("__init__.py", "__main__.py"))
     ]
-    rooms = {name.rpartition("/")[0] for name in texts}
     found = {
         "nodes": nodes,
         "lines": sum(lengths.values()),
-        "files": len(texts),
+        "files": len(WRITTEN),
         "files_out_of_size": sum(not 100 <= length <= 600 for length in sized),
         "nodes_a_line": round(nodes / sum(lengths.values()), 2),
-        "rooms": len(rooms - {""}),
+        "rooms": len({name.rpartition("/")[0] for name in WRITTEN} - {""}),
     }
     for name, call in WALKS.items():
         found |= {f"{name}_{what}": count for what, count in walk(call).items()}
+    return found | {"lines_of_tests": sum(path.read_text("utf-8").count("\n") for path in tests())}
+
+
+def tests() -> list[Path]:
+    """Return the files of tests that are written by hand."""
     apart = {"recorded", "recorders"}
-    written = [path for path in TESTS.rglob("*.py") if apart.isdisjoint(path.parts)]
-    return found | {"lines_of_tests": sum(path.read_text("utf-8").count("\n") for path in written)}
+    return [path for path in TESTS.rglob("*.py") if apart.isdisjoint(path.parts)]
 
 
 def walk(call: str) -> dict[str, int]:

@@ -41,7 +41,6 @@ def functions() -> dict[str, Any]:
 
 
 def metrics() -> dict[str, Metric[...]]:
-    """Return the metrics."""
     found = {name: getattr(rf, name) for name in dir(rf)}
     return {name: one for name, one in found.items() if isinstance(one, Metric)}
 
@@ -103,7 +102,6 @@ def extras() -> list[str]:
 
 
 def listed() -> str:
-    """Return the whole list."""
     parts = [HEAD]
     for title, lines in _sections():
         parts.append("\n".join([title, *(f"    {line}" for line in lines)]) + "\n")

@@ -14,8 +14,10 @@ SMALL = {
     "cases": ["--users", "500", "--repeats", "1"],
     "growth": ["--small"],
     "simulations": ["--samples", "20"],
-    "larger_than_memory": [".", "--rows", "20000", "--memory", "200MB"],
-}
+    "large": ["--folder", ".", "--rows", "20000", "--repeats", "1", "--memory", "200MB",
+              "--layouts", "sorted by user", "more rows than memory"],
+    "splits": ["--rows", "60000", "--libraries", "recframe", "--repeats", "1", "--rounds", "1"],
+}  # fmt: skip
 
 
 @pytest.mark.nightly

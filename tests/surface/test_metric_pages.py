@@ -8,12 +8,8 @@ import re
 import sys
 from pathlib import Path
 
-import polars as pl
 import pytest
 
-import recframe as rf
-from recframe.metrics.language import registry
-from recframe.metrics.language.definition import Definition
 from recframe.metrics.language.registry import registered
 from recframe.profiles.library_profiles import PROFILES
 
@@ -121,34 +117,3 @@ def test_the_index_has_every_metric_under_its_family():
         assert f"| [`{name}`]({name}.md) | " in found[metric.definition.family.capitalize()]
     assert "[0, 1], lower is better; needs `items=` |" in found["Catalogue"]
     assert 'universe="recs"' in found["Options of every metric"]
-
-
-def two_of_three(at: rf.At, *, at_least: int = 2) -> pl.Expr:
-    """Share of the users with `at_least` hits.
-
-    1 with so many hits, else 0.
-
-    >>> "two_of_three"
-    'two_of_three'
-
-    Source: nobody.
-    """
-    return (at.n_hits >= at_least).cast(pl.Float64)
-
-
-def test_a_new_metric_gets_its_page_by_itself(monkeypatch):
-    formula = "min(hits², 1) · Σ over hits of p^(r - 1) / log2(r + 1) <= n_relevant"
-    definition = Definition(
-        "two_of_three", two_of_three, ("both",), formula, range=(0.0, 1.0), direction="higher"
-    )
-    monkeypatch.setattr(registry, "_registry", registered())
-    registry.know(definition)
-    new = registered()["two_of_three"]
-    text = metrics.page(new)
-    found = sections(text)
-
-    assert [*found] == SECTIONS
-    assert all(found.values())
-    assert "two_of_three" in found["Worked example"]
-    assert [row[0] for row in rows(found["Parameters"])] == ["`at_least=2`"]
-    assert f"In plain text: {formula}." in found["Formula"]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import inspect
-import json
 import re
 import textwrap
 
 import pytest
 
+import benchmark_tables as tables
 import pictures
+import public_api
 import readme
 from recframe.statistics import comparison
 
@@ -32,35 +33,38 @@ def test_every_part_that_is_generated_stands_on_a_page():
         assert any(f"<!-- {name}: " in text for text in texts), name
 
 
-def test_the_methods_that_are_generated_are_up_to_date():
-    assert readme.methods() == readme.METHODS.read_text(encoding="utf-8"), (
-        "run: python tests/surface/readme.py"
-    )
-    assert readme.stubs() == readme.METHODS.with_suffix(".pyi").read_text(encoding="utf-8"), (
-        "run: python tests/surface/readme.py"
-    )
+def test_the_files_that_are_generated_are_up_to_date():
+    files = {
+        readme.METHODS: readme.methods(),
+        readme.METHODS.with_suffix(".pyi"): readme.stubs(),
+        # whoever changes what is public sees it in a diff; what is taken away warns first: docs/releasing.md
+        public_api.LISTED: public_api.listed(),
+    }
+    for path, text in files.items():
+        assert path.read_text(encoding="utf-8") == text, "run: python tests/surface/readme.py"
 
 
 def test_the_table_of_libraries_apart_has_ratios_and_says_which_metrics_they_have():
     six = ["hit_rate", "precision", "recall", "map", "mrr", "ndcg"]
-    contenders = [
-        {"name": "recframe", "metrics": six, "seconds": [0.1, 0.2, 0.3], "median": 0.2, "ratio": 1.0},
-        {
-            "name": "Other",
-            "metrics": ["precision", "map(normalizer=min)"],
-            "seconds": [9] * 3,
-            "median": 9.0,
-            "ratio": 45.0,
-        },
-    ]  # fmt: skip
+    ours = {
+        "name": "recframe",
+        "metrics": six,
+        "seconds": [0.1, 0.2, 0.3],
+        "median": 0.2,
+        "ratio": 1.0,
+    }
+    some = ["precision", "map(normalizer=min)"]
+    other = {"name": "Other", "metrics": some, "seconds": [9] * 3, "median": 9.0, "ratio": 45.0}
     case = {
         "ids": "int",
         "frame": "polars",
         "rows": [2000, 300],
         "versions": {"other": {"Python": "3.11"}},
     }
-    result = {"settings": {"k": 10, "users": 20, "metrics": six}, "machine": {"threads": "2"}}
-    text = readme.table_of({**result, "cases": [{**case, "contenders": contenders}]})
+    text = tables.apart({
+        "settings": {"k": 10, "users": 20, "metrics": six}, "machine": {"threads": "2"},
+        "cases": [{**case, "contenders": [ours, other]}],
+    })  # fmt: skip
 
     assert "2,000 and 300 rows" in text
     assert "| | int ids, polars | metrics |" in text
@@ -98,7 +102,7 @@ def test_badges_say_what_is_declared():
         assert f"![{said[0].upper()}{said[1:]}](docs/images/{path.name})" in TEXT
 
 
-def test_a_promise_that_is_missed_is_bold_on_its_scene(monkeypatch, tmp_path):
+def test_a_promise_that_is_missed_is_bold_on_its_scene():
     names = ("what", "column", "share", "promised", "least", "most", "samples")
     each = [
         ("errs", "one", 0.0599, "≤ 5", 0.0, 0.06, 2000),
@@ -106,15 +110,11 @@ def test_a_promise_that_is_missed_is_bold_on_its_scene(monkeypatch, tmp_path):
         ("covers", "one", 0.9299, "95", 0.93, 1.0, 2000),
         ("covers", "other", 0.5, "95", 0.93, 1.0, 14),
     ]
-    rows = [{"table": "users", **dict(zip(names, row, strict=True))} for row in each]
-    path = tmp_path / "rows.json"
-    path.write_text(json.dumps({"rows": rows}), encoding="utf-8")
-    monkeypatch.setattr(readme, "SIMULATIONS", path)
 
-    assert readme.simulated("users").splitlines()[2:] == [
+    assert tables.simulated([dict(zip(names, row, strict=True)) for row in each]).splitlines()[2:] == [
         "| errs | ≤ 5 | 6.0 | **6.1** |",
         "| covers | 95 | **93.0** | - |",
-    ]
+    ]  # fmt: skip
 
 
 def test_the_table_of_verdicts_has_those_that_there_are():

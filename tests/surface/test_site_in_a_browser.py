@@ -6,18 +6,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote_plus
 
 import pytest
 
 pytest.importorskip("tomllib", reason="the site is built from Python 3.11 on")
-from chromium_of_the_system import chromium
+import chromium_of_the_system
+from chromium_of_the_system import CONTRAST
 from recframe.api.plots import CHARTS
 from words_of_search import FIRST
 
+browser, visit = chromium_of_the_system.browser, chromium_of_the_system.visit
 pytestmark = pytest.mark.nightly
 SITE = Path(__file__).parents[2] / "build" / "site"
 LIVE = ("live/report.html", "live/dashboard.html")
@@ -34,91 +34,31 @@ if not PAGES:
     pytest.skip("no site: python docs/_build/site.py", allow_module_level=True)
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api")
-    path = chromium()
-    with playwright.sync_playwright() as started:
-        made = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield made
-        made.close()
+def at(name: str) -> str:
+    return f"{SITE.as_uri()}/{name}"
 
 
-class Visit:
-    """A browser that is offline, and what went wrong in it."""
-
-    def __init__(self, browser: Any, width: int = 1280, scheme: str = "light") -> None:
-        self.context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True
-        )
-        self.page = self.context.new_page()
-        self.wrong: list[str] = []
-        self.page.on("console", self._said)
-        self.page.on("pageerror", lambda one: self.wrong.append(str(one)))
-        self.page.on("request", self._asked)
-
-    def _said(self, message: Any) -> None:
-        # a browser's remarks are of type info and come and go with time, such as on the focus of a search that opens
-        if message.type in ("error", "warning", "assert"):
-            self.wrong.append(message.text)
-
-    def _asked(self, request: Any) -> None:
-        if not request.url.startswith(("file:", "data:", "blob:", "about:")):
-            self.wrong.append(f"asked for {request.url}")
-
-    def open(self, name: str) -> None:
-        self.page.goto(f"{SITE.as_uri()}/{name}")
-
-
-@pytest.fixture
-def visit(browser: Any) -> Iterator[Any]:
-    made: list[Visit] = []
-
-    def one(**options: Any) -> Visit:
-        made.append(Visit(browser, **options))
-        return made[-1]
-
-    yield one
-    for seen in made:
-        seen.context.close()
+TEXTS = "article :is(p, li, td, th, dt, dd, h1, h2, h3, h4, a, summary, label, code, span), nav a, header label, footer *"
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_page_is_whole_readable_and_asks_nothing_of_a_network(visit, part):
-    seen = visit()
+    first, *others = PAGES[part::PARTS]
+    seen = visit(at(first))
     page, found = seen.page, {}
-    for name in PAGES[part::PARTS]:
-        seen.open(name)
+    for name in (first, *others):
+        page.goto(at(name))
         for look, (width, scheme) in LOOKS.items():
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             page.set_viewport_size({"width": width, "height": 900})
-            found[name, look] = page.evaluate(WRONG)
+            found[name, look] = page.evaluate(CUT_OFF) + page.evaluate(CONTRAST, TEXTS)
         found[name, "log"] = [*seen.wrong]
         seen.wrong.clear()
 
     assert {place: wrong for place, wrong in found.items() if wrong} == {}
 
 
-WRONG = """(() => {
-    const part = (value) => { const c = value / 255; return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
-    const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-    const seen = new Map();
-    const over = (colour, ground) => {
-        const key = `${colour} on ${ground}`;
-        if (!seen.has(key)) {
-            canvas.fillStyle = `rgb(${ground.join()})`; canvas.fillRect(0, 0, 1, 1);
-            canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
-            seen.set(key, [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3));
-        }
-        return seen.get(key);
-    };
-    const light = ([r, g, b]) => 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
-    const grounds = new Map();
-    const ground = (one) => {
-        if (!one) return [255, 255, 255];
-        if (!grounds.has(one)) grounds.set(one, over(getComputedStyle(one).backgroundColor, ground(one.parentElement)));
-        return grounds.get(one);
-    };
+CUT_OFF = """(() => {
     const wrong = [];
     const width = document.documentElement.clientWidth;
     if (document.documentElement.scrollWidth > width) wrong.push(`as wide as ${document.documentElement.scrollWidth}`);
@@ -131,29 +71,12 @@ WRONG = """(() => {
         if (!one.alt.trim()) wrong.push(`no text: ${one.src}`);
         if (!one.complete || !one.naturalWidth) wrong.push(`no picture: ${one.src}`);
     }
-    const inside = "p, li, td, th, dt, dd, h1, h2, h3, h4, a, summary, label, code, span";
-    const texts = `article :is(${inside}), nav a, header label, footer *`;
-    const low = new Set();
-    const asked = new Set();
-    for (const one of document.querySelectorAll(texts)) {
-        // what has the classes of another, and a parent of the same classes, looks alike
-        const key = [one, one.parentElement].map((each) => `${each.tagName} ${each.className}`).join(" in ");
-        if (asked.has(key)) continue;
-        const said = [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
-        if (!said || !one.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
-        asked.add(key);
-        const behind = ground(one);
-        const [a, b] = [light(over(getComputedStyle(one).color, behind)), light(behind)];
-        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-        if (ratio < 4.5) low.add(`${key}: contrast ${ratio.toFixed(1)}`);
-    }
-    return [...wrong, ...low];
+    return wrong;
 })()"""
 
 
 def test_the_search_works_from_the_disk_and_by_keyboard(visit):
-    seen = visit()
-    seen.open("index.html")
+    seen = visit(at("index.html"))
     page = seen.page
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.innerText") == "Skip to content"
@@ -173,8 +96,7 @@ def test_the_search_works_from_the_disk_and_by_keyboard(visit):
 
 
 def test_people_find_the_page_by_their_own_words(visit):
-    seen = visit()
-    seen.open("index.html")
+    seen = visit(at("index.html"))
     seen.page.keyboard.press("Control+k")
     asked = seen.page.get_by_role("combobox", name="Search")
     asked.wait_for()
@@ -192,8 +114,7 @@ def test_people_find_the_page_by_their_own_words(visit):
 
 
 def test_the_theme_is_chosen_and_kept(visit):
-    seen = visit(scheme="dark")
-    seen.open("index.html")
+    seen = visit(at("index.html"), color_scheme="dark")
     ground = "getComputedStyle(document.body).backgroundColor"
     dark = seen.page.evaluate(ground)
 
@@ -206,8 +127,7 @@ def test_the_theme_is_chosen_and_kept(visit):
 
 
 def test_home_says_its_claim_and_shows_a_report_five_lines_and_how_to_install(visit):
-    seen = visit()
-    seen.open("index.html")
+    seen = visit(at("index.html"))
     page = seen.page
 
     assert page.locator("h1").inner_text().startswith("recframe says which recommender to ship")
@@ -225,16 +145,14 @@ def test_home_says_its_claim_and_shows_a_report_five_lines_and_how_to_install(vi
 
 
 def test_on_a_phone_what_a_metric_is_has_the_width_of_the_page(visit):
-    seen = visit(width=360)
-    seen.open("metrics/index.html")
+    seen = visit(at("metrics/index.html"), width=360)
     told = seen.page.locator("article table").first.locator("td:nth-child(2)").first
 
     assert told.bounding_box()["width"] > 300
 
 
 def test_the_gallery_has_every_chart_as_a_picture_with_its_call(visit):
-    seen = visit()
-    seen.open("gallery.html")
+    seen = visit(at("gallery.html"))
     pictures = seen.page.locator("article img:visible")
     code = seen.page.locator("article pre").all_inner_texts()
 
@@ -245,8 +163,7 @@ def test_the_gallery_has_every_chart_as_a_picture_with_its_call(visit):
 
 @pytest.mark.parametrize("name", LIVE)
 def test_a_live_page_opens_from_home(visit, name):
-    seen = visit()
-    seen.open("index.html")
+    seen = visit(at("index.html"))
     seen.page.locator(f"article a[href^='{name}']").first.click()
     seen.page.wait_for_url(f"**/{name}")
     seen.page.locator("svg.marks, canvas.marks").first.wait_for()

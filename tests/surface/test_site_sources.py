@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import re
+import textwrap
 from pathlib import Path
 
 import docstrings
@@ -66,35 +66,13 @@ def test_a_link_in_code_is_no_link():
 
 
 def test_examples_become_code_to_paste_and_what_it_shows():
-    page = """\
-        Text
+    page = "```python\n>>> a = 1\n>>> if a:\n...     a\n1\n>>> b = 2\n```"
+    parts = ("python\na = 1\nif a:\n    a", "text\n1", "python\nb = 2")
+    shown = "\n\n".join(f"```{part}\n```" for part in parts)
 
-            ```python
-            >>> a = 1
-            >>> if a:
-            ...     a
-            1
-            >>> b = 2
-            ```
-    """
-
-    assert listings.to_paste(inspect.cleandoc(page)) == inspect.cleandoc("""\
-        Text
-
-            ```python
-            a = 1
-            if a:
-                a
-            ```
-
-            ```text
-            1
-            ```
-
-            ```python
-            b = 2
-            ```
-    """) + "\n"  # fmt: skip
+    for indent in ("", "    "):
+        text, expected = (textwrap.indent(one, indent) for one in (page, shown))
+        assert listings.to_paste(f"Text\n\n{text}") == f"Text\n\n{expected}\n"
 
 
 def test_a_docstring_has_lists_of_arguments_examples_and_a_source():
@@ -112,22 +90,23 @@ def test_a_docstring_has_lists_of_arguments_examples_and_a_source():
     Source: Student 1908.
     """
 
-    assert docstrings.as_markdown(text, {"level", "n", "m", "other"}).splitlines() == [
-        "Return it \\* twice.",
-        "",
-        "What it takes:",
-        "",
-        "- `level`: that of &lt;intervals>.",
-        "- `n`, `m`: how many.",
-        "- `other`: `a * b`.",
-        "",
-        "```python",
-        ">>> 1 + 1",
-        "2",
-        "```",
-        "",
-        "*Source:* Student 1908.",
-    ]
+    assert (
+        docstrings.as_markdown(text, {"level", "n", "m", "other"})
+        == """Return it \\* twice.
+
+What it takes:
+
+- `level`: that of &lt;intervals>.
+- `n`, `m`: how many.
+- `other`: `a * b`.
+
+```python
+>>> 1 + 1
+2
+```
+
+*Source:* Student 1908."""
+    )
 
 
 def test_formulas_are_set_and_a_slip_in_one_fails():
@@ -169,8 +148,8 @@ def test_what_is_wrong_with_a_page_is_found(html, wrong, tmp_path, monkeypatch):
 
 
 def test_an_address_that_a_message_names_and_no_page_has_is_found(tmp_path, monkeypatch):
-    monkeypatch.setattr(project, "SITE", tmp_path)
-    monkeypatch.setattr(project, "ROOT", tmp_path)
+    for name, value in (("SITE", tmp_path), ("ROOT", tmp_path)):
+        monkeypatch.setattr(project, name, value)
     monkeypatch.setattr(checks, "ELSEWHERE", [])
     (tmp_path / "a.html").write_text("<p>A page</p>", encoding="utf-8")
     addresses = [f"{project.ON_SITE}{one}" for one in ("a.html#there", "gone.html")]
@@ -192,7 +171,8 @@ PAGES = {
 }
 
 
-def test_pages_stand_in_the_order_in_which_their_index_links_them():
+def test_pages_stand_in_the_order_in_which_their_index_links_them_and_nowhere_fails():
+    assert len(navigation.SECTIONS) <= 6
     assert navigation.sections(PAGES) == {
         "Start": [{"recframe": "index.md"}],
         "How to": [
@@ -201,13 +181,6 @@ def test_pages_stand_in_the_order_in_which_their_index_links_them():
         ],
         "Metrics": [{"Accuracy": [{"ndcg": "metrics/ndcg.md"}]}],
     }  # fmt: skip
-
-
-def test_there_are_six_tabs_at_most():
-    assert len(navigation.SECTIONS) <= 6
-
-
-def test_a_page_that_stands_nowhere_fails():
     with pytest.raises(ValueError, match=r"in no section .*: \['lost.md'\]"):
         navigation.sections({**PAGES, "lost.md": "# Lost\n"})
 

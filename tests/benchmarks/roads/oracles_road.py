@@ -24,9 +24,10 @@ import numpy as np
 import polars as pl
 import pytrec_eval
 import ranx
-from given import SIX, Given, Road
+from given import Given, Road
 from ir_measures import AP, RR, P, R, Success, nDCG
 from numba.core.errors import NumbaTypeSafetyWarning
+from served import SIX
 from sklearn import metrics
 
 DISTRIBUTIONS = [
@@ -71,7 +72,6 @@ def with_pytrec(given: Given, k: int) -> list[float]:
 def with_ranx(
     given: Given, k: int, *, convert: Callable[[Any, Any], tuple[Any, Any]]
 ) -> list[float]:
-    """ranx, from what it takes."""
     lists, truth = scored(given)
     lists = lists.join(truth, on="user", how="semi")
     relevant = truth.join(lists, on="user", how="semi")
@@ -86,12 +86,10 @@ def with_ranx(
 
 
 def objects(lists: pl.DataFrame, relevant: pl.DataFrame) -> tuple[Any, Any]:
-    """Return ranx's own objects."""
     return ranx.Run(nested(lists)), ranx.Qrels(nested(relevant))
 
 
 def arrays(lists: pl.DataFrame, relevant: pl.DataFrame) -> tuple[Any, Any]:
-    """Return numba lists of arrays."""
     if lists["item"].dtype == pl.String:
         numbers = pl.concat([lists["item"], relevant["item"]]).cast(pl.Categorical).to_physical()
         lists = lists.with_columns(numbers[: len(lists)])

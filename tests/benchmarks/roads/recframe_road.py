@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from given import SIX, Given, Road
+from given import Given, Road
+from served import SIX
 
 import recframe as rf
 
@@ -10,7 +11,6 @@ DISTRIBUTIONS = ["recframe", "polars", "pandas", "numpy", "pyarrow"]
 
 
 def run(given: Given, k: int) -> list[float]:
-    """Evaluate the six, of several models in one call."""
     several = {"model": "model"} if "model" in given.recs.columns else {}
     result = rf.rec(given.recs, truth=given.truth, **several).evaluate(*SIX, k=k)
     return [float(result[f"{name}@{k}"][place]) for place in range(len(result)) for name in SIX]

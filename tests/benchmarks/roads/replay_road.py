@@ -14,14 +14,12 @@ NAMES = {"user": "query_id", "item": "item_id"}
 
 
 def in_polars(given: Given, k: int) -> list[float]:
-    """In its Polars mode."""
     recs, truth = given.polars()
     recs = recs.select(query_id="user", item_id="item", rating=-pl.col("rank").cast(pl.Float64))
     return _calculated(recs, truth.rename(NAMES), k)
 
 
 def in_pandas(given: Given, k: int) -> list[float]:
-    """In its pandas mode."""
     recs, truth = (frame.rename(columns=NAMES) for frame in given.pandas())
     recs = recs[["query_id", "item_id"]].assign(rating=-recs["rank"].astype("float64"))
     return _calculated(recs, truth, k)

@@ -9,7 +9,6 @@ from pyspark.sql import functions as F  # noqa: N812  as everyone writes it
 from recommenders.evaluation.spark_evaluation import SparkRankingEvaluation
 from road import Road, read
 
-ON_SPARK = True
 DISTRIBUTIONS = ["pyspark", "recommenders", "pandas", "pyarrow"]
 METRICS = ("precision", "recall", "map(normalizer=min)", "ndcg(gain=binary)")
 

@@ -9,7 +9,6 @@ from pyspark.mllib.evaluation import RankingMetrics
 from pyspark.sql import functions as F  # noqa: N812  as everyone writes it
 from road import Road, read
 
-ON_SPARK = True
 DISTRIBUTIONS = ["pyspark", "numpy"]
 METRICS = ("precision", "recall", "map(normalizer=min)", "ndcg(gain=binary)")
 

@@ -10,7 +10,6 @@ from pyspark.sql import functions as F  # noqa: N812  as everyone writes it
 from replay.metrics import MAP, MRR, NDCG, HitRate, OfflineMetrics, Precision, Recall
 from road import Road, read
 
-ON_SPARK = True
 DISTRIBUTIONS = ["pyspark", "replay-rec", "polars", "pandas", "pyarrow"]
 METRICS = ("hit_rate", "precision", "recall", "map(normalizer=min)", "mrr", "ndcg(gain=binary)")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-SIX = ("hit_rate", "precision", "recall", "map", "mrr", "ndcg")
+from served import SIX
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Road:
     run: Callable[[Any, Path, int], list[float]]
     metrics: tuple[str, ...] = SIX
     universe: str = "truth"
+    on_spark: bool = True
 
 
 def read(session: Any, folder: Path) -> tuple[Any, Any]:
-    """Return the recommendations and the truth as frames of Spark's."""
     return session.read.parquet(str(folder / "recs")), session.read.parquet(str(folder / "truth"))

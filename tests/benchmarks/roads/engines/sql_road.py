@@ -14,7 +14,6 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812  as everyone writes it
 from road import Road, read
 
-ON_SPARK = True
 DISTRIBUTIONS = ["pyspark"]
 
 
