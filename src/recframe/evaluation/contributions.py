@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain
+from typing import cast
 
 import polars as pl
 
@@ -22,17 +23,11 @@ from recframe.evaluation.evaluation import (
     of_the_plan,
 )
 from recframe.evaluation.plan import Run
-from recframe.evaluation.required_columns import Convention, is_of_segment, keys_of
-from recframe.evaluation.user_values import (
-    UserValues,
-    n_users_of_segments,
-    names_of,
-    values_of_users,
-)
+from recframe.evaluation.required_columns import Convention, keys_of
+from recframe.evaluation.user_values import UserValues, names_of, values_of_users
 from recframe.frames.inputs import Frames
 from recframe.frames.rows.joins import distinct_names
 from recframe.metrics.language.definition import Metric
-from recframe.ranking.data_checks import after_checks
 from recframe.ranking.judged_frame import Judged, judge
 
 
@@ -41,53 +36,40 @@ class Contributions:
     """Users' contributions to metrics that share policies."""
 
     metrics: list[Metric[...]]
-    """Metrics, with columns `value 0`, `value 1`, ..."""
+    names: list[str]
+    """The names of the metrics' values: `value 0`, `value 1`, ..."""
     rows: pl.LazyFrame
     """The keys of lists, the user and the values; each once."""
     judged: Judged
     keys: list[str]
     """Keys of the segments, including the model."""
+    of_user: list[str]
+    """Keys of the rows of a user."""
     values: UserValues | None = None
     """The users' values of which `rows` are those present; None where each user who counts has a row."""
     has_all_users: bool = False
     """Whether all users of the universe count."""
     steep: bool = False
     """Whether gains may overflow at high grades."""
-    of_user: Sequence[str] | None = None
-    """Keys of a user beside the model, where rows have segments of users already."""
-
-    @cached_property
-    def names(self) -> list[str]:
-        """The names of the values."""
-        return names_of(self.metrics)
+    is_described: bool = False
+    """Whether rows have segments of users already."""
 
     @property
-    def pairing(self) -> list[str]:
-        """The keys on which two models' rows of one user are paired."""
-        keys = self.judged.list_keys if self.of_user is None else self.of_user
-        return [key for key in keys if key != "model"]
+    def models(self) -> pl.LazyFrame:
+        """The models, each once."""
+        return cast("pl.LazyFrame", self.judged.models).select("model")
 
     def described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with the segments that are properties of their users."""
-        if self.of_user is not None:
+        if self.is_described:
             return rows
         return self.judged.inputs.attach(self.judged.named(rows), "users")
-
-    def checked(self, sums: pl.LazyFrame, number: str) -> pl.LazyFrame:
-        """Return sums after checks of what only the data shows; `number` names a column of numbers that they have."""
-        schema = sums.collect_schema()
-        found = after_checks(sums, self.judged, number, schema[number], steep=self.steep)
-        return found.select(schema.names())
-
-    def n_users(self) -> pl.LazyFrame:
-        """Return the number of users of each segment and model."""
-        return n_users_of_segments(self.judged, self.keys)
 
 
 def contributions(
     inputs: Frames, conventions: Sequence[Convention], run: Run
 ) -> list[list[Contributions]]:
-    """Compute users' contributions to the metrics, per plan and fold.
+    """Compute users' contributions to metrics over users or lists, per plan and fold.
 
     Means over the rows of all folds are the values over folds. Where trainings are bound it is the mean of what they contribute
     to the trainings of a model.
@@ -103,11 +85,15 @@ def contributions(
     if inputs.segments:
         check_parts_of_truth(inputs, conventions)
         inputs = described(inputs, run.ask)
-    each = [convention for convention in conventions if not is_of_segment(convention.metric)]
-    models = run.models(inputs)
-    of_users = by_policies(inputs, [one.of_users for one in each if one.over == "users"])
-    found = [[_of_users(under, metrics, run, models)] for under, metrics in of_users]
-    if listed := [one for one in each if one.over == "lists"]:
+    found, of_users, listed = [], [], []
+    for one in conventions:
+        if one.needs.over == "users":
+            of_users.append(one.of_users)
+        else:
+            listed.append(one)
+    for under, metrics in by_policies(inputs, of_users):
+        found.append([_of_users(under, metrics, run)])
+    if listed:
         found.append([_of_lists(inputs, listed, run)])
     return found
 
@@ -119,23 +105,25 @@ def _averaged(one: Contributions, inputs: Frames) -> Contributions:
     of_user = distinct_names(*keys, "user")
     rows = trainings.means_of_users(trainings.told_apart(rows, inputs), of_user, one.names)
     judged = trainings.of_models(one.judged, inputs)
-    return replace(one, rows=rows, judged=judged, keys=keys, values=None, of_user=of_user)
+    one = replace(one, rows=rows, judged=judged, keys=keys, of_user=of_user)
+    return replace(one, values=None, is_described=True)
 
 
-def _of_users(
-    inputs: Frames, metrics: list[Metric[...]], run: Run, models: pl.LazyFrame | None
-) -> Contributions:
+def _of_users(inputs: Frames, metrics: list[Metric[...]], run: Run) -> Contributions:
+    """Return the contributions to metrics over users."""
     keys = [*keys_of(inputs, metrics)]
-    values = values_of_users(judge(inputs, models), metrics, keys, run.ask)
+    values = values_of_users(judge(inputs, run.models(inputs)), metrics, keys, run.ask)
+    judged, rows, names = values.judged, values.present, values.names
     # who is left out in one model may count in another, where the relevant rows are the lists' own
     counts = inputs.context.no_relevant != "skip"
-    made = values if counts else None
-    return Contributions(metrics, values.present, values.judged, keys, made, counts, values.steep)
+    made, of_user = values if counts else None, judged.list_keys
+    return Contributions(metrics, names, rows, judged, keys, of_user, made, counts, values.steep)
 
 
 def _of_lists(inputs: Frames, conventions: Sequence[Convention], run: Run) -> Contributions:
+    """Return the contributions to metrics over lists."""
     metrics = [convention.metric for convention in conventions]
     keys = [*keys_of(inputs, metrics)]
     inputs = inputs.under(of_the_plan(conventions[0].context, inputs))
     judged, rows = metrics_of_lists.values_of_each(inputs, metrics, run)
-    return Contributions(metrics, rows, judged, keys)
+    return Contributions(metrics, names_of(metrics), rows, judged, keys, judged.list_keys)

@@ -29,7 +29,7 @@ from recframe.metrics.language.at import (
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.definition import Definition, Metric, Over, Value
 from recframe.side_info import attributes
-from recframe.side_info.aggregation_levels import Levels
+from recframe.side_info.aggregation_levels import Level, Levels
 from recframe.side_info.sources import Fact
 
 # Names of columns
@@ -298,6 +298,11 @@ def needs_of(metric: Metric[...]) -> Needs:
 def is_of_segment(metric: Metric[...]) -> bool:
     """Return whether a metric is one function of a segment, of all its lists or of means, and no mean of values."""
     return metric.shape == "set" or bool(needs_of(metric).means)
+
+
+def has_interval(metric: Metric[...]) -> bool:
+    """Return whether a metric has an interval: not if it compares each list with all others, so that no sums have it."""
+    return needs_of(metric).levels.isdisjoint((Level.ALONG, Level.ALONG_ALL))
 
 
 def is_share(metric: Metric[...]) -> bool:

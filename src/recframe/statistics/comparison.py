@@ -9,32 +9,27 @@ from typing import NamedTuple
 import polars as pl
 
 from recframe.evaluation.trainings import N_TRAININGS
-from recframe.frames.options import Correction
 from recframe.metrics.language.definition import Metric
-from recframe.statistics.arrays import Flags, Labels, Numbers, np, ratio
 from recframe.statistics.estimates import (
-    FEW_CLUSTERS,
     Estimate,
+    Flags,
     Judged,
+    Labels,
+    Numbers,
     Sums,
     as_columns,
     interval,
     judged,
+    np,
     of_mean,
     of_units,
     p_below,
-    t_statistic,
+    ratio,
     words,
 )
-from recframe.statistics.samples import OF_HITS
-from recframe.statistics.stored_results import (
-    COMPARISON,
-    FEW_VALUES,
-    OF_MARGIN,
-    OF_USERS,
-    SUMMARY,
-)
+from recframe.statistics.stored_results import COMPARISON, FEW_VALUES, OF_USERS, SUMMARY
 from recframe.statistics.sums import BASELINE, MODEL
+from recframe.statistics.units import OF_HITS
 
 MANY_UNPAIRED = 0.05
 """Share of users with only one of two values from which a note is given."""
@@ -66,27 +61,24 @@ def summarized(rows: pl.DataFrame, metrics: Sequence[Metric[...]], level: float)
 
 def notes_of(of: Sums, e: Estimate, *, paired: Flags | bool = False) -> list[str | None]:
     """Return the notes on values and their intervals; of a pair's values those with a value of 0 are not known."""
-    n, each, rough = of.n_users, of.of_each, "so the interval is rough"
+    n, each, (without, clusters) = of.n_users, of.of_each, of.doubts()
     alone = each & np.logical_not(paired)
-    same = alone & (e.error == 0)
+    same, few, rough = alone & (e.error == 0), n < FEW_VALUES, "so the interval is rough"
     lacks = {
         "nobody has a value": n == 0,
-        **of.without_interval(),
+        **without,
         "all clusters have the same mean": same & (of.variance > 0),
         "all users have the same value": same,
     }
-    few_values = alone & (n >= FEW_VALUES) & (n - of.ties < FEW_VALUES)
+    few_values = alone & ~few & (n - of.ties < FEW_VALUES)
     notes = {
-        f"fewer than {FEW_VALUES} users, {rough}": each & (n < FEW_VALUES),
+        f"fewer than {FEW_VALUES} users, {rough}": each & few,
         f"fewer than {FEW_VALUES} users have a value above 0, {rough}": few_values,
-        FEW_CLUSTERS: of.few_clusters,
+        **clusters,
     }
     if N_TRAININGS in of.rows.columns:
         notes["one training, so no spread between trainings"] = getattr(of, N_TRAININGS) == 1
-    if OF_HITS in of.rows.columns:
-        hits = of.rows[OF_HITS]
-        notes |= {one: hits.eq_missing(one).to_numpy() for one in hits.drop_nulls().unique()}
-    return words(lacks, notes)
+    return words(lacks, notes | of.texts(OF_HITS))
 
 
 # Comparisons
@@ -98,20 +90,11 @@ class Comparing:
 
     level: float = 0.95
     margin: float | None = None
-    correction: Correction | None = "holm"
+    correction: str | None = "holm"
     min_users: int = 5
     """Minimum users, or clusters, per row to be tested; the numbers are given anyway."""
     units: str = "users"
     """The independent units in words."""
-    counts: bool = False
-    """Whether numbers of users come too."""
-
-    @property
-    def columns(self) -> dict[str, type[pl.DataType]]:
-        """The columns of the result behind its keys."""
-        every = COMPARISON | (OF_USERS if self.counts else {})
-        dropped = OF_MARGIN if self.margin is None else ()
-        return {name: dtype for name, dtype in every.items() if name not in dropped}
 
 
 class Shown(NamedTuple):
@@ -123,9 +106,10 @@ class Shown(NamedTuple):
     not_better: Numbers
     few: Flags
     same: Flags
-    selected: Flags
     lone: dict[str, Flags]
     """Notes on models of one training."""
+    unpaired: dict[str, Flags]
+    """Notes on users with one of the two values."""
 
 
 def compared(rows: pl.DataFrame, metrics: Sequence[Metric[...]], how: Comparing) -> pl.DataFrame:
@@ -133,14 +117,9 @@ def compared(rows: pl.DataFrame, metrics: Sequence[Metric[...]], how: Comparing)
     of = Sums(rows, metrics)
     shown = _shown(of, how)
     e, tested, not_worse, n = shown.e, shown.tested, shown.not_worse, of.n_users
-    verdicts, baseline_value = _verdicts(of, how, shown), ratio(of.a, of.n)
-    above, ties, below = of.wins, of.ties, n - of.wins - of.ties
+    verdicts, baseline_value, higher = _verdicts(of, how, shown), ratio(of.a, of.n), of.higher
     # of values that users have
-    counts = {
-        "wins": np.where(of.higher, above, below),
-        "ties": ties,
-        "losses": np.where(of.higher, below, above),
-    }
+    above, ties, below = np.where(of.of_each, (of.wins, of.ties, n - of.wins - of.ties), np.nan)
     found = {
         "metric": of.name,
         "verdict": verdicts,
@@ -155,10 +134,12 @@ def compared(rows: pl.DataFrame, metrics: Sequence[Metric[...]], how: Comparing)
         "p_not_worse": np.where(of.directed, not_worse, np.nan),
         "p_equivalent": np.maximum(not_worse, shown.not_better),
         "n_users": n,
-        **{name: np.where(of.of_each, count, np.nan) for name, count in counts.items()},
+        "wins": np.where(higher, above, below),
+        "ties": ties,
+        "losses": np.where(higher, below, above),
         "note": _notes(of, how, shown, verdicts),
     }
-    return as_columns(found, how.columns)
+    return as_columns(found, COMPARISON | OF_USERS)
 
 
 def _shown(of: Sums, how: Comparing) -> Shown:
@@ -173,8 +154,8 @@ def _shown(of: Sums, how: Comparing) -> Shown:
     untested = np.any([few, *lone.values()], axis=0)
     tested = judged(e, level=how.level, correction=how.correction, untested=untested)
     same = (n > 1) & (of.ties == n)
-    selected = of.directed & of.of_each & are_selected(n, of.unpaired)
-    return Shown(e, tested, *_within(of, how.margin), few, same, selected, lone)
+    unpaired = of_unpaired(n, of.unpaired, of.directed & of.of_each)
+    return Shown(e, tested, *_within(of, how.margin), few, same, lone, unpaired)
 
 
 def _within(of: Sums, margin: float | None) -> tuple[Numbers, Numbers]:
@@ -187,22 +168,21 @@ def _within(of: Sums, margin: float | None) -> tuple[Numbers, Numbers]:
         none = np.full(of.n.shape, np.nan)
         return none, none
     above, below = (of_mean(of, factor, with_ends=True) for factor in (1.0 - margin, 1.0 + margin))
-    at_least = p_below(-t_statistic(above.value, above.error), above.freedom)
-    at_most = p_below(t_statistic(below.value, below.error), below.freedom)
+    at_least = p_below(-above.value, above.error, above.freedom)
+    at_most = p_below(below.value, below.error, below.freedom)
     return np.where(of.higher, at_least, at_most), np.where(of.higher, at_most, at_least)
 
 
 def _verdicts(of: Sums, how: Comparing, shown: Shown) -> Labels:
     """Return the verdict of each row, in a word or two, by the margin too where there is one."""
-    alpha, is_higher = 1.0 - how.level, shown.e.value > 0
+    is_higher, alpha = shown.e.value > 0, 1.0 - how.level
     good = np.where(is_higher == of.higher, "better", "worse")
-    by_sign = np.where(is_higher, "higher", "lower")
+    word = np.where(of.directed, good, np.where(is_higher, "higher", "lower"))
     # on one side, as a gate that holds
     not_worse, not_better = shown.not_worse <= alpha / 2, shown.not_better <= alpha / 2
-    word = np.where(of.directed, good, by_sign)
     cases = {
         "few": shown.few,
-        "open": np.any([shown.selected, *shown.lone.values()], axis=0),
+        "open": np.any([shown.unpaired[SELECTED_NOTE], *shown.lone.values()], axis=0),
         "same": shown.same | (not_worse & not_better),
         "shown": shown.tested.p_adjusted <= alpha,
         "not worse": of.directed & not_worse,
@@ -214,16 +194,16 @@ def _verdicts(of: Sums, how: Comparing, shown: Shown) -> Labels:
 
 def _notes(of: Sums, how: Comparing, shown: Shown, verdicts: Labels) -> list[str | None]:
     """Return the notes of each row."""
-    e, tested, n, each = shown.e, shown.tested, of.n_users, of.of_each
-    alpha, differs = 1.0 - how.level, ~shown.same
-    is_shown, tests = tested.p_value <= alpha, np.count_nonzero(~np.isnan(tested.p_adjusted))
-    alone = is_shown & (tested.p_adjusted > alpha) & (verdicts == "open")
+    e, tested, (without, clusters) = shown.e, shown.tested, of.doubts()
+    differs, tests = ~shown.same, np.count_nonzero(~np.isnan(tested.p_adjusted))
+    is_shown = tested.p_value <= 1.0 - how.level
+    alone = is_shown & (tested.p_adjusted > 1.0 - how.level) & (verdicts == "open")
     alike = is_shown & differs & (verdicts == "same")
     within = f"within {(how.margin or 0.0) * 100:.10g} %"
-    constant, varies = (e.error == 0) & differs & each, of.variance > 0
+    constant, varies = (e.error == 0) & differs & of.of_each, of.variance > 0
     few_differ = f"fewer than {FEW_VALUES} {how.units} differ, so the interval is rough"
-    lacks = {"nobody has both values": n == 0}
-    for lack, holds in of.without_interval().items():
+    lacks = {"nobody has both values": of.n_users == 0}
+    for lack, holds in without.items():
         lacks[lack] = holds & differs
     notes = {
         "both have the same value for all users": shown.same,
@@ -234,21 +214,17 @@ def _notes(of: Sums, how: Comparing, shown: Shown, verdicts: Labels) -> list[str
         "all clusters have the same mean difference": constant & varies,
         "the difference is the same for all users": constant & ~varies,
         "the baseline is 0, so there is no relative difference": of.a == 0,
-        **of_unpaired(n, of.unpaired, shown.selected),
-        few_differ: each & differs & (e.differ < FEW_VALUES),
-        FEW_CLUSTERS: of.few_clusters,
+        **shown.unpaired,
+        few_differ: of.of_each & differs & (e.differ < FEW_VALUES),
+        **clusters,
         **shown.lone,
     }
     return words(lacks, notes)
 
 
-def are_selected(n: Numbers, unpaired: Numbers) -> Flags:
-    """Return whether paired users, n, are so few that they are a biased selection."""
-    return np.asarray(unpaired > SELECTED * (n + unpaired))
-
-
-def of_unpaired(n: Numbers, unpaired: Numbers, selected: Flags) -> dict[str, Flags]:
-    """Return the notes of rows with many unpaired users."""
+def of_unpaired(n: Numbers, unpaired: Numbers, of_each: Flags) -> dict[str, Flags]:
+    """Return the notes of rows with many unpaired users; of values of users so many may be a selection."""
+    selected = of_each & (unpaired > SELECTED * (n + unpaired))
     many = unpaired > MANY_UNPAIRED * (n + unpaired)
     return {
         SELECTED_NOTE: selected,

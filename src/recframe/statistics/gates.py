@@ -8,19 +8,22 @@ from typing import NamedTuple
 import polars as pl
 
 from recframe.metrics.language.definition import Metric
-from recframe.statistics.arrays import Flags, Labels, Numbers, np, ratio
-from recframe.statistics.comparison import are_selected, notes_of, of_unpaired
+from recframe.statistics.comparison import SELECTED_NOTE, notes_of, of_unpaired
 from recframe.statistics.estimates import (
     Estimate,
+    Flags,
+    Labels,
+    Numbers,
     Sums,
     adjusted,
     as_columns,
     interval,
     least_p,
+    np,
     of_mean,
     p_below,
+    ratio,
     t_quantile,
-    t_statistic,
     users_of_share,
     words,
 )
@@ -67,7 +70,7 @@ def states(
     rows = rows.with_columns(gone.alias(GONE), paired=pl.col(BASELINE).is_not_null())
     rows = rows.sort([*keys, PLACE], nulls_last=True)
     of = Sums(rows, metrics)
-    d, n = _distance(of, level), of.n_users
+    d, n, of_value = _distance(of, level), of.n_users, of_mean(of, 0.0)
     few, p_value = (n > 0) & (n < min_users), _p_value(of, d, level)
     p_adjusted = adjusted(np.where(few, np.nan, p_value), method="holm")
     state, notes = _judged(of, d, few, p_adjusted <= 1.0 - level)
@@ -78,7 +81,6 @@ def states(
         f"significant alone, not after correcting for {tests} tests": alone,
         **notes,
     }
-    of_value = of_mean(of, 0.0)
     lacks = {"the earlier result has no such row": of.earlier & np.isnan(of.other)}
     each = zip(words(lacks, notes), notes_of(of, of_value, paired=of.paired), strict=True)
     found = {
@@ -137,28 +139,26 @@ def _p_value(of: Sums, d: Distance, level: float) -> Numbers:
     of_share = np.sqrt(np.maximum(ratio(d.bound * (1.0 - d.bound), users_of_share(e)), 0.0))
     error = np.select([of.earlier, of.share & ~of.paired], [of_ends, of_share], e.error)
     meet = of.paired & (of.sign * (1.0 - of.bound) >= 0)
-    p_value = 2.0 * p_below(of.sign * t_statistic(d.value, error), freedom)
+    p_value = 2.0 * p_below(of.sign * d.value, error, freedom)
     least = least_p(np.where(meet, of.differ, of.effective))
     return np.maximum(np.minimum(p_value, 1.0), least)
 
 
 def _judged(of: Sums, d: Distance, few: Flags, shown: Flags) -> tuple[Labels, dict[str, Flags]]:
     """Return the state of each row, and notes on it; `shown` says whether the p value for all rows is small."""
-    n, each, unpaired = of.n_users, of.of_each, np.where(of.paired, of.unpaired, 0.0)
-    selected = each & are_selected(n, unpaired)
-    by_value = (of.reason != "") & ~np.isnan(d.value)
+    n, each = of.n_users, of.of_each
+    unpaired = of_unpaired(n, np.where(of.paired, of.unpaired, 0.0), each)
     # all users have one value, and no end of the metric says what others could have
     has_ends = np.isfinite(of.lowest) & np.isfinite(of.highest)
     hidden = ~has_ends & (d.mean.error == 0) & each & (n < FEW)
-    fails = (of.sign * d.value < 0) & (by_value | (~hidden & shown))
+    fails = (of.sign * d.value < 0) & ~hidden & shown
     alone, sure = d.worst >= 0, ~each | (d.worst_of_more >= 0)
-    cases = [of.rows[GONE].is_not_null(), few | selected, fails, by_value | (alone & sure)]
+    cases = [of.rows[GONE].is_not_null(), few | unpaired[SELECTED_NOTE], fails, alone & sure]
     state = np.select(cases, [MISSING, OPEN, FAILS, HOLDS], OPEN)
     is_open = state == OPEN
     hard = "compared with an interval as if of other users, so hard to show"
     return state, {
-        "judged by its value alone": by_value,
-        **of_unpaired(n, unpaired, selected),
+        **unpaired,
         hard: is_open & of.earlier,
         "two more users could change it": is_open & alone & ~few & ~sure,
     }

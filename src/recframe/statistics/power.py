@@ -11,8 +11,18 @@ from dataclasses import dataclass
 import polars as pl
 
 from recframe.metrics.language.definition import Metric
-from recframe.statistics.arrays import Given, Numbers, np, numbers, ratio, special
-from recframe.statistics.estimates import Sums, as_columns, of_mean, t_quantile, words
+from recframe.statistics.estimates import (
+    Given,
+    Numbers,
+    Sums,
+    as_columns,
+    np,
+    of_mean,
+    ratio,
+    special,
+    t_quantile,
+    words,
+)
 from recframe.statistics.stored_results import POWER as COLUMNS
 
 POWER = 0.8
@@ -71,7 +81,7 @@ def _shift(n: Numbers, level: float) -> Numbers:
     The noncentrality at which t of n - 1 degrees of freedom is above its quantile that often. Source: Cohen 1988.
     """
     freedom = np.where(n >= 2, np.minimum(n - 1.0, _MANY), np.nan)  # noqa: PLR2004  a spread wants two
-    return numbers(special.nctdtrinc(freedom, 1.0 - POWER, t_quantile(level, freedom)))
+    return np.asarray(special.nctdtrinc(freedom, 1.0 - POWER, t_quantile(level, freedom)))
 
 
 def detectable_difference(n: Given, std: Given, *, level: float = 0.95) -> Numbers:
@@ -82,8 +92,8 @@ def detectable_difference(n: Given, std: Given, *, level: float = 0.95) -> Numbe
 
     NaN where n < 2; 0 where std is 0.
     """
-    n, std = np.broadcast_arrays(numbers(n), numbers(std))
-    return ratio(_shift(n, level) * std, np.sqrt(n))
+    n = np.asarray(n)
+    return ratio(np.multiply(_shift(n, level), std), np.sqrt(n))
 
 
 def users_needed(difference: Given, std: Given, *, level: float = 0.95) -> Numbers:
@@ -94,8 +104,7 @@ def users_needed(difference: Given, std: Given, *, level: float = 0.95) -> Numbe
 
     As floats: infinite for what no number of users shows, at least 2, NaN where something is null or both are 0.
     """
-    difference, std = np.broadcast_arrays(np.abs(numbers(difference)), numbers(std))
-    effect = ratio(difference, std)
+    effect = ratio(np.abs(difference), std)
     known = np.where(np.isfinite(effect) & (effect > 0), effect, 1.0)
     low = np.ones_like(known)
     # the fewer, the larger is the shift

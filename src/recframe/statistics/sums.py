@@ -1,11 +1,11 @@
-"""Sums over users, clusters and folds, of models or of pairs."""
+"""Sums over users, alone or paired by models, of clusters apart where there are some."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, cast
+from itertools import filterfalse
+from operator import attrgetter
 
 import polars as pl
 
@@ -13,31 +13,25 @@ from recframe.errors import fails_whole_if, shown_in_plan, worded
 from recframe.evaluation.contributions import Contributions, contributions
 from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import Convention
-from recframe.evaluation.user_values import bounded_names
+from recframe.evaluation.user_values import bounded_names, n_users_of_segments
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Frames
-from recframe.frames.rows.joins import (
-    ExactSums,
-    in_long_form,
-    joined,
-)
-from recframe.metrics.language.definition import Metric
+from recframe.frames.rows.joins import ExactSums, in_long_form, joined
+from recframe.ranking.data_checks import after_checks
 from recframe.ranking.judged_frame import rows_of_models
 
 MODEL, BASELINE, PLACE = "model", "baseline", "place"
 PARTS = ("n", "wins", "ties", "unpaired", "a", "d", "aa", "ad", "dd", "size")
 """Sums over users: their number, those with d > 0 and d = 0, and those with only one of two values; the other model's values
 a, the differences d = b - a (without another model the values themselves), their squares and products, and |a| + |b|."""
+COUNTS = PARTS[:4]
+SIDES = ("a ", "", "d ")
+"""Prefixes of the columns of users' values and differences: `a value 0` of the baseline, `value 0` and `d value 0`."""
 MOST_NAMED = 20
 ROUNDING = 1e-12
 """Relative tolerance below which a difference of two values is 0."""
 USER, USERS = "user", "users"
 """Key of a user's cells over folds, and their number of users with a value in any fold."""
-OF_USERS = {"aa": "aa", "ad": "ad", "dd": "dd", "an": "a", "dn": "d", "nn": "n"}
-"""Sums of squares and products over units (a: the other model's value, d: the difference, n: users), as they are of users."""
-OF_UNITS = (*OF_USERS, "units", "effective", "differ", "squares")
-"""These, the number of units, their effective number (sum n)^2 / sum n^2, how many differ in both values, and the squares of
-users' own differences."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +55,8 @@ class Pairing:
             pairs = joined(rows, rows.rename(names), on, "inner")
             return pairs.filter(pl.col(BASELINE) < pl.col(MODEL))
         is_baseline = as_text(pl.col(MODEL), self.dtype) == self.baseline
-        return joined(
-            rows.filter(~is_baseline), rows.filter(is_baseline).rename(names), on, "inner"
-        )
+        others = rows.filter(is_baseline).rename(names)
+        return joined(rows.filter(~is_baseline), others, on, "inner")
 
     def check(self, models: pl.LazyFrame) -> pl.LazyFrame:
         """Return a frame of one row that fails when the plan runs, without two models or without the baseline."""
@@ -90,15 +83,17 @@ class Sample:
     """Metrics of a call over its frames, and the unit that is independent."""
 
     inputs: Frames
-    conventions: Sequence[Convention]
-    run: Run
-    places: Mapping[int, Metric[...]]
+    asked: Mapping[int, Convention]
     """Metrics by their places in the result, of which several may be of one metric."""
+    run: Run
     cluster: str | None = None
     """Internal name of the column of clusters; over folds that of users."""
-    over_trainings: bool = False
-    """Whether trainings are a second sample, without rows of their own."""
     pairing: Pairing | None = None
+
+    @property
+    def conventions(self) -> list[Convention]:
+        """The metrics, each once."""
+        return [*{one.metric.text: one for one in self.asked.values()}.values()]
 
     @property
     def whole(self) -> Frames:
@@ -106,12 +101,6 @@ class Sample:
         inputs = self.inputs
         left = tuple(one for one in inputs.segments if one.inside not in inputs.units)
         return replace(inputs, segments=left, units=())
-
-    def of(self, holds: Callable[[Metric[...]], object]) -> Sample:
-        """Return the sample of those metrics of which a condition holds."""
-        conventions = [one for one in self.conventions if holds(one.metric)]
-        places = {at: one for at, one in self.places.items() if holds(one)}
-        return replace(self, conventions=conventions, places=places)
 
     def paired(self, pairing: Pairing | None) -> Sample:
         """Return the sample of pairs, with a check that there are models to pair."""
@@ -134,121 +123,7 @@ def exactly_0(value: pl.Expr, size: pl.Expr) -> pl.Expr:
     return pl.when(value.abs() <= ROUNDING * size).then(0.0).otherwise(value)
 
 
-@dataclass(frozen=True)
-class Summands:
-    """Users' contributions to the metrics of a plan, alone or paired by models."""
-
-    users: Contributions
-    pairing: Pairing | None
-
-    @cached_property
-    def keys(self) -> list[str]:
-        """The keys of the sums."""
-        return [*self.users.keys, *([BASELINE] if self.pairing else [])]
-
-    @cached_property
-    def values(self) -> list[str]:
-        """The columns of users' values and differences: `a value 0` of the baseline, `value 0` and `d value 0`."""
-        sides = ("a ", "", "d ") if self.pairing else ("", "d ")
-        return [f"{side}{name}" for side in sides for name in self.users.names]
-
-    @cached_property
-    def exact(self) -> ExactSums:
-        """The exact sums of `PARTS`, by names such as `n value 0`."""
-        values: dict[str, pl.Expr] = {}
-        bounded: list[str] = []
-        small = bounded_names(self.users.metrics)
-        for name in self.users.names:
-            a, b, d = (pl.col(f"{side}{name}") for side in ("a ", "", "d "))
-            known = d.is_not_null()
-            counts, sums = {"n": known, "ties": d == 0}, {"d": d, "dd": d * d}
-            if self.pairing is not None:
-                base = pl.when(known).then(a)
-                counts |= {"wins": d > 0, "unpaired": a.is_null().xor(b.is_null())}
-                sums |= {"a": base, "aa": base * base, "ad": base * d, "size": a.abs() + b.abs()}
-            own = {f"{part} {name}": one for part, one in (counts | sums).items()}
-            values |= own
-            bounded += own if name in small else [f"{part} {name}" for part in counts]
-        return ExactSums({name: one.cast(pl.Float64) for name, one in values.items()}, bounded)
-
-    def sums(self) -> pl.LazyFrame:
-        """Return one row per segment, model and baseline: the keys, and the sums that `long` reads; those of parts add up.
-
-        Users without a row are counted as `absent`, with the values of an empty list, in columns as those of users.
-        """
-        of, pairing = self.users, self.pairing
-        rows = of.described(of.rows if pairing is None else self._paired(pairing))
-        present = pl.len().cast(pl.Int64).alias("present")
-        summed = self.exact.summed(self._with_differences(rows), self.keys, [present])
-        # a segment in which nobody counts has a row, as in `evaluate`; of lists, users count who have no truth
-        if of.has_all_users or pairing is None:
-            every = of.n_users()
-            if pairing is not None:
-                every = every.join(pairing.of(self._models), on=MODEL)
-            summed = joined(every, summed, self.keys, "left" if of.has_all_users else "full")
-        if of.values is not None:
-            absent = pl.col("n_users") - pl.col("present").fill_null(0)
-            names = pl.col(of.names)
-            empty = of.values.empty.select(names, names.name.prefix("a "))
-            summed = summed.with_columns(absent=absent)
-            summed = summed.join(self._with_differences(empty), how="cross")
-        return of.checked(summed, self.exact.parts[0]).drop("n_users", "present", strict=False)
-
-    def _with_differences(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows of users' values with their differences, without another model the values themselves."""
-        columns = {}
-        for name in self.users.names:
-            a, b = pl.col(f"a {name}"), pl.col(name)
-            columns[f"d {name}"] = exactly_0(b - a, (a + b).abs()) if self.pairing else b
-        return rows.with_columns(**columns)
-
-    @property
-    def _models(self) -> pl.LazyFrame:
-        """The models, each once."""
-        return cast("pl.LazyFrame", self.users.judged.models).select(MODEL)
-
-    def _paired(self, pairing: Pairing) -> pl.LazyFrame:
-        """Return each user with a row in one of two models once.
-
-        NOTE: where all models have rows of the same users, neither side can lack one, which takes half the time.
-        """
-        of, on = self.users, self.users.pairing
-        # NOTE: held, so that what tells the two sides apart is not asked of each of the plan's frames twice
-        rows = of.rows.cache().select(*on, MODEL, *of.names)
-        names = {name: f"a {name}" for name in of.names}
-        if of.has_all_users and (of.values is None or of.values.aligned):
-            return pairing.of(rows, on, names)
-        pairs, base = pairing.of(self._models), rows.rename({MODEL: BASELINE, **names})
-        there = pl.lit(value=True)
-        others = rows.join(pairs, on=MODEL).with_columns(here=there)
-        base = base.join(pairs, on=BASELINE).with_columns(there=there)
-        both = joined(others, base, [*on, MODEL, BASELINE], "full")
-        if of.values is None:
-            return both
-        filled = [
-            pl.when(side).then(column).otherwise(f"empty {name}").alias(column)
-            for name in names
-            for side, column in (("here", name), ("there", names[name]))
-        ]
-        return both.join(of.values.of_empty_list, how="cross").with_columns(filled)
-
-    def long(self, sums: pl.LazyFrame, places: Mapping[int, Metric[...]]) -> pl.LazyFrame:
-        """Return sums in long form, once for each place of a metric: the keys, `PLACE` and `PARTS`."""
-        names, rows = dict(zip(map(str, self.users.metrics), self.users.names, strict=True)), []
-        values, is_whole = self.exact.values, self.users.values is None
-        for place, metric in places.items():
-            name = names.get(str(metric))
-            if name is None:
-                continue
-            row = {PLACE: pl.lit(place, pl.Int64)}
-            for part in PARTS:
-                column, total = f"{part} {name}", pl.lit(0.0)
-                if column in values:
-                    absent = None if is_whole else (values[column], pl.col("absent"))
-                    total = self.exact.total(column, absent)
-                row[part] = total
-            rows.append(row)
-        return in_long_form(sums, self.keys, rows)
+# Sums of a plan
 
 
 def cells_of(sample: Sample) -> tuple[pl.LazyFrame, list[str]]:
@@ -256,58 +131,125 @@ def cells_of(sample: Sample) -> tuple[pl.LazyFrame, list[str]]:
 
     There is one row for each segment (model, baseline) and metric.
     """
-    inputs, plans, keys = sample.inputs, [], list[str]()
-    for parts in contributions(inputs, sample.conventions, sample.run):
-        each = [Summands(part, sample.pairing) for part in parts]
-        keys = each[0].keys
-        added = sample.run.added([one.sums() for one in each], keys, each[0].values)
-        plans.append(each[0].long(added, sample.places))
+    inputs, pairing, run = sample.inputs, sample.pairing, sample.run
+    plans, keys = [], list[str]()
+    for parts in contributions(inputs, sample.conventions, run):
+        first, exact = parts[0], _exact_sums(parts[0], pairing)
+        keys = [*first.keys, *[BASELINE] * (pairing is not None)]
+        same = [f"{side}{name}" for side in SIDES for name in first.names]
+        sums = [_summed(part, pairing, exact, keys) for part in parts]
+        rows = _rows_of_places(first, exact, sample.asked)
+        plans.append(in_long_form(run.added(sums, keys, same), keys, rows))
     found = pl.concat(plans)
     if len(plans) > 1 and keys:
         # a segment that only some of the plans have has nobody in the others; places are in memory, since Polars 1.35 panics
         # on such joins of two plans that are streamed
         found = found.cache()
-        places = pl.LazyFrame({PLACE: [*sample.places]}, {PLACE: pl.Int64})
+        places = pl.LazyFrame({PLACE: [*sample.asked]}, {PLACE: pl.Int64})
         every = found.select(keys).unique().join(places, how="cross")
         found = joined(every, found, [*keys, PLACE]).with_columns(pl.col(*PARTS).fill_null(0))
-    own = [*(key for key in keys if key not in inputs.units), PLACE]
-    return found if inputs.folds is None else over_folds(found), own
+    own = [*filterfalse(inputs.units.__contains__, keys), PLACE]
+    return found if inputs.folds is None else _over_folds(found), own
 
 
-def over_units(
-    cells: pl.LazyFrame, keys: Sequence[str] = (), cluster: str | None = None
+def _exact_sums(part: Contributions, pairing: Pairing | None) -> ExactSums:
+    """Return the exact sums of `PARTS`, by names such as `n value 0`."""
+    values, bounded, small = dict[str, pl.Expr](), list[str](), bounded_names(part.metrics)
+    for name in part.names:
+        a, b, d = pl.col(f"a {name}"), pl.col(name), pl.col(f"d {name}")
+        known = d.is_not_null()
+        sums = {"n": known, "ties": d == 0, "d": d, "dd": d * d}
+        if pairing is not None:
+            base = pl.when(known).then(a)
+            sums |= {"wins": d > 0, "unpaired": a.is_null().xor(b.is_null())}
+            sums |= {"a": base, "aa": base * base, "ad": base * d, "size": a.abs() + b.abs()}
+        for of, summand in sums.items():
+            values[f"{of} {name}"] = summand.cast(pl.Float64)
+            if name in small or of in COUNTS:
+                bounded.append(f"{of} {name}")
+    return ExactSums(values, bounded)
+
+
+def _summed(
+    part: Contributions, pairing: Pairing | None, exact: ExactSums, keys: Sequence[str]
 ) -> pl.LazyFrame:
-    """Return sums in long form with `OF_UNITS`, by the keys, from cells of the clusters in a column, or of independent users.
+    """Return one row per segment, model and baseline: the keys, and sums that add up with those of other parts.
 
-    A cluster whose differences cancel has a summed difference of 0. Without a cluster the mean m of all N users moves by
-    (S - m n) / (N - n), with the cluster's sum S and its n users. The squares of these, times (G - 1) / G of G clusters, add up
-    to G / (G - 1) Σ w (S - m n)² / N² with the weight w = ((G - 1) N / (G (N - n)))², which is 1 for clusters of one size. A
-    user whose cluster is null is a cluster alone. Source: Bell and McCaffrey 2002 (CR3).
+    Users without a row are counted as `absent`, with the values of an empty list, in columns as those of users.
     """
-    a, d, n = map(pl.col, ("a", "d", "n"))
-    of_users: dict[str, Any] = {part: pl.col(of) for part, of in OF_USERS.items()}
-    counts = {"units": n, "effective": n, "differ": n - pl.col("ties")}
-    cells = cells.with_columns(**of_users, **counts, squares="dd")
-    if cluster is None:
-        return cells
-    is_alone, d = pl.col(cluster).is_null(), exactly_0(d, pl.col("size"))
-    of_clusters = {"aa": a * a, "ad": a * d, "dd": d * d, "an": a * n, "dn": d * n, "nn": n * n}
-    of_clusters |= {"d": d, "units": n > 0, "effective": n * n, "differ": d != 0}
-    cells = cells.with_columns(
-        pl.when(is_alone).then(part).otherwise(one.cast(pl.Float64)).alias(part)
-        for part, one in of_clusters.items()
-    )
-    n_users, n_units = n.sum().over(keys), pl.col("units").sum().over(keys)
-    others = n_users - pl.when(is_alone).then(1.0).otherwise(n)
-    weight = ((n_units - 1.0) * n_users / (n_units * others)) ** 2
-    cells = cells.with_columns(pl.col(*OF_USERS) * pl.when(n_units > 1).then(weight).otherwise(1.0))
-    there = cells.collect_schema()
-    parts = [part for part in (*PARTS, *OF_UNITS, USERS) if part in there]
-    found = ExactSums({part: pl.col(part) for part in parts}).of(cells, keys)
-    return found.with_columns(effective=n**2 / pl.col("effective"))
+    rows = part.described(part.rows if pairing is None else _paired(part, pairing))
+    rows = _with_differences(rows, part.names, pairing)
+    summed = exact.summed(rows, keys, [pl.len().cast(pl.Int64).alias("present")])
+    # a segment in which nobody counts has a row, as in `evaluate`; of lists, users count who have no truth
+    if part.has_all_users or pairing is None:
+        every = n_users_of_segments(part.judged, part.keys)
+        if pairing is not None:
+            every = every.join(pairing.of(part.models), on=MODEL)
+        summed = joined(every, summed, keys, "left" if part.has_all_users else "full")
+    if part.values is not None:
+        names, absent = pl.col(part.names), pl.col("n_users") - pl.col("present").fill_null(0)
+        empty = part.values.empty.select(names, names.name.prefix("a "))
+        summed = summed.with_columns(absent=absent)
+        summed = summed.join(_with_differences(empty, part.names, pairing), how="cross")
+    summed = after_checks(summed, part.judged, "present", pl.Int64, steep=part.steep)
+    return summed.drop("n_users", "present", strict=False)
 
 
-def over_folds(cells: pl.LazyFrame) -> pl.LazyFrame:
+def _with_differences(
+    rows: pl.LazyFrame, names: Sequence[str], pairing: Pairing | None
+) -> pl.LazyFrame:
+    """Return rows of users' values with their differences, without another model the values themselves."""
+    columns = {}
+    for name in names:
+        a, b = pl.col(f"a {name}"), pl.col(name)
+        columns[f"d {name}"] = b if pairing is None else exactly_0(b - a, (a + b).abs())
+    return rows.with_columns(**columns)
+
+
+def _paired(part: Contributions, pairing: Pairing) -> pl.LazyFrame:
+    """Return each user with a row in one of two models once.
+
+    NOTE: where all models have rows of the same users, neither side can lack one, which takes half the time.
+    """
+    on, values = [*filter(MODEL.__ne__, part.of_user)], part.values
+    # NOTE: held, so that what tells the two sides apart is not asked of each of the plan's frames twice
+    rows = part.rows.cache().select(*on, MODEL, *part.names)
+    names = dict(zip(part.names, map("a {}".format, part.names), strict=True))
+    if part.has_all_users and (values is None or values.aligned):
+        return pairing.of(rows, on, names)
+    pairs, base = pairing.of(part.models), rows.rename({MODEL: BASELINE, **names})
+    there = pl.lit(value=True)
+    others = rows.join(pairs, on=MODEL).with_columns(here=there)
+    base = base.join(pairs, on=BASELINE).with_columns(there=there)
+    both = joined(others, base, [*on, MODEL, BASELINE], "full")
+    if values is None:
+        return both
+    filled = [
+        pl.when(side).then(column).otherwise(f"empty {name}").alias(column)
+        for name in names
+        for side, column in (("here", name), ("there", names[name]))
+    ]
+    return both.join(values.of_empty_list, how="cross").with_columns(filled)
+
+
+def _rows_of_places(
+    part: Contributions, exact: ExactSums, asked: Mapping[int, Convention]
+) -> list[dict[str, pl.Expr]]:
+    """Return `PLACE` and `PARTS` of each place that has a metric of a part, from the sums of all users."""
+    names, rows = dict(zip(map(attrgetter("text"), part.metrics), part.names, strict=True)), []
+    for place, convention in asked.items():
+        if (name := names.get(convention.metric.text)) is None:
+            continue
+        row = dict.fromkeys((PLACE, *PARTS), pl.lit(0.0)) | {PLACE: pl.lit(place, pl.Int64)}
+        for of in PARTS:
+            if (summand := exact.values.get(f"{of} {name}")) is not None:
+                absent = None if part.values is None else (summand, pl.col("absent"))
+                row[of] = exact.total(f"{of} {name}", absent)
+        rows.append(row)
+    return rows
+
+
+def _over_folds(cells: pl.LazyFrame) -> pl.LazyFrame:
     """Return the cells of users over all folds, each user counted once.
 
     A user is better off, equal or worse off by their sum over folds, and unpaired by the share of their values without another.
