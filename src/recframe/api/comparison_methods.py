@@ -13,15 +13,15 @@ from recframe.api import argument_errors
 from recframe.api.argument_errors import Asked, By, Cutoffs, F
 from recframe.api.request import Question, check_names, question
 from recframe.errors import ColumnError, RecframeError, silent
-from recframe.evaluation.required_columns import needs_of, not_of_users, numbered
+from recframe.evaluation.required_columns import needs_of, numbered
 from recframe.frames.hints import Given
 from recframe.metrics.language.definition import Metric
+from recframe.ranking.data_checks import checks_of_users, not_of_users
 from recframe.statistics.pareto_fronts import (
     COLUMNS,
     VERDICT,
     check_fronts,
     fronts,
-    has_verdicts,
 )
 from recframe.statistics.stored_results import GAPS, SLICES
 from recframe.statistics.sums import BASELINE, MODEL
@@ -183,7 +183,7 @@ class Compared(Generic[F]):
             note: why something is null, or cannot be shown.
 
         A model without a value of a metric has null, and dominates nobody. Where a profile rounds, fronts go by what is shown.
-        A Python without recframe[stats] leaves "open" what others dominate.
+        It needs recframe[stats].
 
         Raises a RecframeError for a metric without a better end, and for fewer than two metrics; and what `evaluate` and
         `compare` raise.
@@ -215,12 +215,11 @@ class Compared(Generic[F]):
         cells = numbered(rec.evaluate(asked.metrics, by=by).lazy(), [*keys])
         schema = pl.Schema([*cells.collect_schema().items(), *COLUMNS.items()])
         cells = cells.with_columns(pl.lit(None, pl.String).alias(VERDICT))
-        if has_verdicts():
-            with silent():
-                pairs = rec.compare(asked.metrics, by=by).lazy()
-            of_pairs = [MODEL, BASELINE, *others, "metric", VERDICT]
-            verdicts = numbered(pairs, of_pairs).select(of_pairs)
-            cells = pl.concat([cells, verdicts], how="diagonal")
+        with silent():
+            pairs = rec.compare(asked.metrics, by=by).lazy()
+        of_pairs = [MODEL, BASELINE, *others, "metric", VERDICT]
+        verdicts = numbered(pairs, of_pairs).select(of_pairs)
+        cells = pl.concat([cells, verdicts], how="diagonal")
         made = partial(fronts, keys=[*keys], metrics=asked.metrics)
         result: F = kind.give(kind.applied(cells, made, schema).rename(keys), asked.inputs.sources)
         return result
@@ -239,14 +238,14 @@ def _of_segments(
     options: tuple[int, float],
 ) -> Any:
     """Return what a function of this name makes of the sums of segments, as a frame of the kind that came in."""
-    from recframe.statistics.segments import Segmenting, checks  # noqa: PLC0415
+    from recframe.statistics.segments import Segmenting  # noqa: PLC0415
 
     call = made.__name__
     _check(asked, call)
     own = {segment.inside: segment.name for segment in asked.inputs.segments}
     how = Segmenting(own, asked.metrics, *options, asked.cluster)
     pairing = None if baseline is None else asked.pairs(baseline)
-    cells = asked.cells(call, pairing, lambda inputs: [*checks(inputs, call)])
+    cells = asked.cells(call, pairing, partial(checks_of_users, call=call))
     names = {name: name for name in columns if name == "by"}
     names |= {model: asked.inputs.context.names[model] for model in asked.inputs.model}
     schema = pl.Schema(columns)

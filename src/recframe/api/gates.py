@@ -15,7 +15,7 @@ from recframe.errors import DataError, RecframeError
 from recframe.evaluation.required_columns import Convention
 from recframe.frames.dtypes import as_text, text_of
 from recframe.frames.hints import A_FRAME_EACH, Either, bind
-from recframe.frames.kinds.kind import collected
+from recframe.frames.kinds.kind import Taken, collected
 from recframe.frames.roles import listed
 from recframe.statistics.requirements import (
     COLUMNS,
@@ -203,14 +203,15 @@ def _judged(
     return of.result(sums, finished, keys, columns, notes=of.notes, hidden=["metric"])
 
 
-def _sums(of: Question, asked: pl.DataFrame, needed: Sequence[Convention]) -> pl.LazyFrame:
+def _sums(of: Question, asked: pl.DataFrame, needed: Sequence[Convention]) -> Taken:
     """Return the sums of values, and those of pairs with each model that a bound is a share of."""
     found = []
     for (model,), rows in asked.group_by(BASELINE, maintain_order=True):
         pairing = None if model is None else _pairing(of, str(model), rows["requirement"][0])
         places = {at: needed[at] for at in rows[PLACE]}
         found.append(of.sums(pairing, places).drop(BASELINE, strict=False))
-    return pl.concat(found, how="diagonal_relaxed")
+    sums: Any = found  # all plans, or all their results
+    return pl.concat(sums, how="diagonal_relaxed")
 
 
 def _pairing(of: Question, model: str, requirement: str) -> Pairing:

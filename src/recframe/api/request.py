@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import filterfalse
@@ -17,9 +17,9 @@ from recframe.api.lists_shown import warned_of_truth
 from recframe.audit.checks_of_models import first_of_each, models_of_other_users, notes_on_models
 from recframe.audit.data import Data, OfCall
 from recframe.audit.report import tell
-from recframe.errors import CallError, ColumnError, RecframeError
+from recframe.errors import ColumnError, RecframeError
 from recframe.evaluation import evaluation, trainings
-from recframe.evaluation.plan import Made, Run, planned
+from recframe.evaluation.plan import Run, planned
 from recframe.evaluation.required_columns import (
     SUPPORT,
     Convention,
@@ -43,17 +43,21 @@ from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
 from recframe.statistics.stored_results import as_shown, joined_notes
-from recframe.statistics.sums import BASELINE, MODEL, PLACE, Pairing, Sample, cells_of
-from recframe.statistics.units import sums_of
+from recframe.statistics.sums import BASELINE, MODEL, PLACE, Pairing, Sample, cells_of, sums_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+NOT_APART = {
+    "user": "one user has no interval",
+    TRAINING: "intervals are over users and trainings",
+}
+"""Why there is no interval for each value of a key."""
 FEW_ROWS = 100_000
 """Most rows for which plans are cached; above, a plan with precomputed lists takes half the time."""
 TIDY = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "n": pl.Int64}
 """The columns of a tidy result after those of `by`."""
-Checks = Callable[[Frames], Sequence[pl.LazyFrame]]
+Checks = Callable[[Frames], Iterable[pl.LazyFrame]]
 """Type of functions that give frames which fail where users stand in several segments."""
 
 
@@ -83,17 +87,14 @@ class Request:
 
     home: Frames = field(init=False)
     """The frames under their profile's own policies."""
+    metrics: list[Metric[...]] = field(init=False)
+    """The metrics with all their parameters, one for each column."""
 
     def __post_init__(self) -> None:
-        """Set the frames under their profile's own policies."""
+        """Set the frames under their profile's own policies, and the metrics."""
         profile = self.inputs.context.profile
         home = self.inputs if profile is None else under_profile.at_home(self.inputs)
-        vars(self).update(home=home)
-
-    @cached_property
-    def metrics(self) -> list[Metric[...]]:
-        """The metrics with all their parameters, one for each column."""
-        return [*map(attrgetter("metric"), self.stated)]
+        vars(self).update(home=home, metrics=[*map(attrgetter("metric"), self.stated)])
 
     def evaluated(self, beside: Sequence[str]) -> Taken:
         """Return the metrics by segment, with the columns that stand beside each: a plan, or its result."""
@@ -154,20 +155,11 @@ class Question(Request):
             column = bind(model=repr("model"))
             msg = f"there is nothing to compare without a column of models: {column}{A_FRAME_EACH}"
             raise RecframeError(msg)
-        if TRAINING in self.by:
-            given = Given("by", self.by[TRAINING])
-            msg = (
-                f"{given}: trainings of two models are not paired, whatever their names; leave it out to compare models over "
-                "users and trainings; summarize(by=...) shows each training"
-            )
-            raise RecframeError(msg)
         name = None if baseline is None else text_of(baseline)
         return Pairing(name, self.inputs.schema[MODEL], self.by[MODEL])
 
-    def sums(
-        self, pairing: Pairing | None, asked: Mapping[int, Convention] | None = None
-    ) -> pl.LazyFrame:
-        """Return the sums of each segment, model and metric, or of those `asked` by their places; see `units.sums_of`."""
+    def sums(self, pairing: Pairing | None, asked: Mapping[int, Convention] | None = None) -> Taken:
+        """Return the sums of each segment, model and metric, or of those `asked` by their places; see `sums.sums_of`."""
         asked = dict(enumerate(self.conventions)) if asked is None else asked
         order = [*self.by]
         if pairing is not None:
@@ -178,9 +170,10 @@ class Question(Request):
             return rows.sort([*order, PLACE], nulls_last=True)
 
         places = zip(asked, map(attrgetter("metric.text"), asked.values()), strict=True)
-        return self._planned(made, "sums", pairing, *places)
+        what = ("sums", pairing, *places)
+        return planned(self.home, self.conventions, self.run, made, *what, middling=FEW_ROWS)
 
-    def cells(self, call: str, pairing: Pairing | None, checks: Checks) -> pl.LazyFrame:
+    def cells(self, call: str, pairing: Pairing | None, checks: Checks) -> Taken:
         """Return the sums of users' values by crossed segments, after checks that each user stands in one."""
         asked = dict(enumerate(self.conventions))
 
@@ -189,12 +182,8 @@ class Question(Request):
             cells, _ = cells_of(Sample(inputs, asked, run, self.cluster).paired(pairing))
             return cells.drop(BASELINE, strict=False)
 
-        return self._planned(made, call, pairing)
-
-    def _planned(self, made: Made, *what: Hashable) -> pl.LazyFrame:
-        """Return a plan of the metrics without rounding; see `plan.planned`."""
-        found = planned(self.home, self.conventions, self.run, made, *what, middling=FEW_ROWS)
-        return found.lazy()
+        what = (call, pairing)
+        return planned(self.home, self.conventions, self.run, made, *what, middling=FEW_ROWS)
 
     @cached_property
     def notes(self) -> pl.LazyFrame | None:
@@ -225,7 +214,7 @@ class Question(Request):
 
     def result(  # noqa: PLR0913  one place makes all results of sums
         self,
-        rows: pl.LazyFrame,
+        rows: Taken,
         made: Callable[[pl.DataFrame], pl.DataFrame],
         names: Mapping[str, str],
         columns: Mapping[str, Any],
@@ -246,14 +235,14 @@ class Question(Request):
         schema = pl.Schema(zip(order, map(dtypes.__getitem__, order), strict=True))
 
         def finished(found: pl.DataFrame) -> pl.DataFrame:
-            new = made(found)
-            return pl.DataFrame([(new if one in new.columns else found)[one] for one in schema])
+            columns = found.to_dict() | made(found).to_dict()
+            return pl.DataFrame([*map(columns.__getitem__, schema)])
 
         plan = self.kind.applied(rows, finished, schema)
         if notes is not None:  # joined by the names inside
-            plan = with_notes(plan, notes)
+            plan = with_notes(plan.lazy(), notes)
         plan = plan.select(*map(pl.Expr.alias, map(pl.col, names), names.values()), *others)
-        plan = as_shown(plan, self.decimals) if self.decimals else plan
+        plan = as_shown(plan.lazy(), self.decimals) if self.decimals else plan
         sources = dict(self.inputs.sources)
         if BASELINE in names:
             sources[names[BASELINE]] = sources.get(names[MODEL])
@@ -279,7 +268,8 @@ class Question(Request):
                 columns[MODEL] = of_model.cast(result.schema[names[MODEL]])
             sides.append(pl.DataFrame(columns))
         rows = pl.concat(sides)
-        numbers = [rows.filter(rows["metric"] == str(metric)) for metric in self.metrics]
+        are_of = map(rows["metric"].eq, map(attrgetter("text"), self.metrics))
+        numbers = [*map(rows.filter, are_of)]
         known = [models_of_other_users] if BASELINE in names and self.notes is None else []
         tell(self.home, self.metrics, numbers, run, self.looks, known)
 
@@ -298,10 +288,11 @@ def question(
     else:
         inputs = _with_clusters(rec, asked, names, cluster)
     unit = inputs.units[0] if inputs.units else None
-    if "user" in map(attrgetter("inside"), inputs.segments):
-        user = Given("by", inputs.context.names["user"])
-        msg = f"{user}: one user has no interval; evaluate(by='user') has the values"
-        raise RecframeError(msg)
+    for one in inputs.segments:
+        if one.inside in NOT_APART:
+            given = Given("by", one.name)
+            msg = f"{given}: {NOT_APART[one.inside]}; evaluate(by={one.name!r}) has the values"
+            raise RecframeError(msg)
     if inputs.folds is not None:
         inputs, unit = _over_folds(inputs, cluster), "user"
     kind = rec._answering(inputs.sides["recommendations"].kind)  # noqa: SLF001
@@ -313,10 +304,6 @@ def _over_folds(inputs: Frames, cluster: object) -> Frames:
     if cluster is not None:
         msg = f"{Given('cluster', cluster)}: over folds each user is a cluster; leave it out"
         raise RecframeError(msg)
-    if TRAINING in inputs.inside("id"):
-        each = Given("by", inputs.context.names[TRAINING])
-        msg = f"{each}: each training has no interval over folds; leave it out, or write evaluate()"
-        raise CallError(msg)
     user = Segment("user", inputs.context.names["user"], "id")
     return replace(inputs, segments=(*inputs.segments, user), units=("user",))
 

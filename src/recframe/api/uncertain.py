@@ -230,10 +230,10 @@ class Uncertain(Generic[F]):
 
         Source: Cohen 1988, Statistical power analysis for the behavioral sciences.
         """
-        from recframe.statistics.power import Power, powered  # noqa: PLC0415  NumPy and SciPy are an extra
+        from recframe.statistics.comparison import powered  # noqa: PLC0415  NumPy and SciPy are an extra
 
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         asked = question(rec, metrics, k, by, cluster)
-        how, pairing = Power(wanted, level), asked.pairs(baseline)
-        result: F = asked.answer(lambda rows: powered(rows, asked.metrics, how), POWER, pairing)
+        made = partial(powered, metrics=asked.metrics, wanted=wanted, level=level)
+        result: F = asked.answer(made, POWER, asked.pairs(baseline))
         return result

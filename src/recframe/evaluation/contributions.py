@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import cast
 
 import polars as pl
 
@@ -54,33 +53,37 @@ class Contributions:
     is_described: bool = False
     """Whether rows have segments of users already."""
 
-    @property
-    def models(self) -> pl.LazyFrame:
-        """The models, each once."""
-        return cast("pl.LazyFrame", self.judged.models).select("model")
-
     def described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with the segments that are properties of their users."""
         if self.is_described:
             return rows
         return self.judged.inputs.attach(self.judged.named(rows), "users")
 
+    def of_everyone(self) -> Contributions:
+        """Return the same with a row for each user who counts, where it is known who does."""
+        if self.values is None:
+            return self
+        rows, of_user = self.values.of_everyone(), distinct_names(*self.keys, "user")
+        return replace(self, rows=rows, of_user=of_user, values=None, is_described=True)
+
 
 def contributions(
-    inputs: Frames, conventions: Sequence[Convention], run: Run
+    inputs: Frames, conventions: Sequence[Convention], run: Run, *, paired: bool
 ) -> list[list[Contributions]]:
     """Compute users' contributions to metrics over users or lists, per plan and fold.
 
+    Those that are `paired` have rows of the same users in each model, where it is known who counts.
     Means over the rows of all folds are the values over folds. Where trainings are bound it is the mean of what they contribute
     to the trainings of a model.
     """
     if inputs.training:
         each = of_each_training(conventions)
         averaged = partial(_averaged, inputs=inputs)
-        plans = contributions(trainings.apart(inputs), each, run)
+        plans = contributions(trainings.apart(inputs), each, run, paired=paired)
         return [[*map(averaged, parts)] for parts in plans]
     if inputs.folds is not None:
-        each_fold = [contributions(one, conventions, run) for one in folds.in_folds(inputs, run)]
+        compute = partial(contributions, conventions=conventions, run=run, paired=paired)
+        each_fold = map(compute, folds.in_folds(inputs, run))
         return [[*chain.from_iterable(plan)] for plan in zip(*each_fold, strict=True)]
     if inputs.segments:
         check_parts_of_truth(inputs, conventions)
@@ -92,7 +95,15 @@ def contributions(
         else:
             listed.append(one)
     for under, metrics in by_policies(inputs, of_users):
-        found.append([_of_users(under, metrics, run)])
+        keys, judged = [*keys_of(under, metrics)], judge(under, run.models(under))
+        values = values_of_users(judged, metrics, keys, run.ask)
+        judged, names = values.judged, values.names
+        one = Contributions(metrics, names, values.present, judged, keys, judged.list_keys)
+        # who is left out in one model may count in another, where the relevant rows are the lists' own
+        if under.context.no_relevant != "skip":
+            one = replace(one, values=values, has_all_users=True)
+        one = one.of_everyone() if paired and not values.aligned else one
+        found.append([replace(one, steep=values.steep)])
     if listed:
         found.append([_of_lists(inputs, listed, run)])
     return found
@@ -101,23 +112,12 @@ def contributions(
 def _averaged(one: Contributions, inputs: Frames) -> Contributions:
     """Return the means of what users contribute to the trainings of each model."""
     keys = [key for key in one.keys if key != "model" or inputs.model]
-    rows = one.described(one.rows) if one.values is None else one.values.of_everyone()
-    of_user = distinct_names(*keys, "user")
+    one = one.of_everyone()
+    rows, of_user = one.described(one.rows), distinct_names(*keys, "user")
     rows = trainings.means_of_users(trainings.told_apart(rows, inputs), of_user, one.names)
     judged = trainings.of_models(one.judged, inputs)
-    one = replace(one, rows=rows, judged=judged, keys=keys, of_user=of_user)
-    return replace(one, values=None, is_described=True)
-
-
-def _of_users(inputs: Frames, metrics: list[Metric[...]], run: Run) -> Contributions:
-    """Return the contributions to metrics over users."""
-    keys = [*keys_of(inputs, metrics)]
-    values = values_of_users(judge(inputs, run.models(inputs)), metrics, keys, run.ask)
-    judged, rows, names = values.judged, values.present, values.names
-    # who is left out in one model may count in another, where the relevant rows are the lists' own
-    counts = inputs.context.no_relevant != "skip"
-    made, of_user = values if counts else None, judged.list_keys
-    return Contributions(metrics, names, rows, judged, keys, of_user, made, counts, values.steep)
+    one = replace(one, rows=rows, judged=judged, keys=keys)
+    return replace(one, of_user=of_user, is_described=True)
 
 
 def _of_lists(inputs: Frames, conventions: Sequence[Convention], run: Run) -> Contributions:

@@ -15,12 +15,11 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 
 from recframe.errors import RecframeError
-from recframe.evaluation.required_columns import is_of_segment, is_share, needs_of
+from recframe.evaluation.required_columns import is_of_segment, needs_of
 from recframe.evaluation.trainings import N_TRAININGS, SPREAD_OF_TRAININGS
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.stored_results import FEW
-from recframe.statistics.sums import BASELINE, PLACE, USERS
-from recframe.statistics.units import LACK
+from recframe.statistics.sums import BASELINE, LACK, PLACE, USERS
 
 try:
     import numpy as np
@@ -53,24 +52,22 @@ class Sums:
     def __init__(self, rows: pl.DataFrame, metrics: Sequence[Metric[...]]) -> None:
         self.rows, facts = rows, []
         for metric in metrics:
-            direction, over = metric.direction, needs_of(metric).over
-            of_each, is_known = not is_of_segment(metric), direction != ""
-            words = (metric.text, over == "lists", of_each, is_share(metric))
-            facts.append((*words, direction != "lower", is_known, *metric.range))
+            direction, over = metric.definition.direction, needs_of(metric).over
+            # as a mean of values within 0 and 1, or a ratio of such means
+            is_share = metric.shape != "set" and metric.range == (0.0, 1.0)
+            words = (metric.text, over == "lists", not is_of_segment(metric), is_share)
+            facts.append((*words, direction != "lower", direction != "", *metric.range))
         for name, values in zip(FACTS, zip(*facts, strict=True), strict=True):
             vars(self)[name] = np.array(values)[rows[PLACE].to_numpy()]
+        # users count once over folds
+        own, users = self.n, self.users if USERS in rows.columns else np.nan
+        self.n_users: Numbers = np.where(np.isnan(users), own, users)
 
     def __getattr__(self, name: str) -> Any:
         column = self.rows[name]
         found = column.to_numpy() if column.dtype == pl.Boolean else as_numbers(column)
         vars(self)[name] = found
         return found
-
-    @property
-    def n_users(self) -> Numbers:
-        """The number of users, who count once over folds."""
-        n: Numbers = self.n
-        return np.where(np.isnan(self.users), n, self.users) if USERS in self.rows.columns else n
 
     @property
     def variance(self) -> Numbers:
@@ -81,9 +78,7 @@ class Sums:
         return ratio(exact, np.where(n > 1, n - 1.0, np.nan))
 
     def texts(self, name: str) -> dict[str, Flags]:
-        """Return the rows of each text of a column, which need not be there."""
-        if name not in self.rows.columns:
-            return {}
+        """Return the rows of each text of a column."""
         column = self.rows[name]
         return {text: column.eq_missing(text).to_numpy() for text in column.drop_nulls().unique()}
 
@@ -97,7 +92,9 @@ class Sums:
             & ~(effective >= 2.0),  # noqa: PLR2004  a spread
         }
         few = f"clusters count as fewer than {FEW} of one size, so the interval is rough"
-        return lacks | self.texts(LACK), {few: each & (effective < np.minimum(self.n_users, FEW))}
+        if LACK in self.rows.columns:
+            lacks |= self.texts(LACK)
+        return lacks, {few: each & (effective < np.minimum(self.n_users, FEW))}
 
 
 class Estimate(NamedTuple):
@@ -124,11 +121,13 @@ def of_units(of: Sums, factor: Given = 1.0, *, with_ends: bool = False) -> Estim
         known = np.isfinite(of.lowest) & np.isfinite(of.highest)
         size = np.where(of.of_each & known & (units > 1), ratio(n, units), 0.0)
         least, most = np.where(known, (of.lowest, of.highest), 0.0)
-        low, high = size * (least - factor * most), size * (most - factor * least)
-        more = 2.0 * (size > 0)
+        ends, more = (
+            size * np.array([least - factor * most, most - factor * least]),
+            2.0 * (size > 0),
+        )
         n, units, effective = n + more * size, units + more, effective + more
-        d, dn, nn = d + low + high, dn + size * (low + high), nn + more * size**2
-        dd = dd + low**2 + high**2
+        d, dn, nn = d + ends.sum(0), dn + size * ends.sum(0), nn + more * size**2
+        dd = dd + (ends**2).sum(0)
         units = np.where(of.of_each & ~known & (of.differ < FEW), np.nan, units)
     value = ratio(d, np.where(n > 0, n, np.nan))
     rest = dd - 2.0 * value * dn + value**2 * nn
@@ -164,19 +163,17 @@ def apart(one: Estimate, other: Estimate) -> Estimate:
 
 def with_error(e: Estimate, squared: Numbers, freedom: Numbers) -> Estimate:
     """Return an estimate with another squared error added to its own, and degrees of freedom of their sum."""
-    own = e.error**2
-    whole, terms = own + squared, np.zeros_like(own)
-    for part, of in ((own, e.freedom), (squared, freedom)):
-        terms = terms + np.where(part > 0, ratio(part**2, of), 0.0)
+    parts, each = np.array([e.error**2, squared]), np.array([e.freedom, freedom])
+    whole, terms = parts.sum(0), np.where(parts > 0, ratio(parts**2, each), 0.0).sum(0)
     freedom = np.where(whole > 0, ratio(whole**2, terms), e.freedom)
-    return e._replace(error=np.sqrt(whole), freedom=np.where(np.isnan(own), np.nan, freedom))
+    return e._replace(error=np.sqrt(whole), freedom=np.where(np.isnan(whole), np.nan, freedom))
 
 
 class Judged(NamedTuple):
     """The interval of each row, and its p value by itself and among all rows."""
 
-    low: Numbers
-    high: Numbers
+    difference_low: Numbers
+    difference_high: Numbers
     p_value: Numbers
     p_adjusted: Numbers
 
@@ -221,13 +218,12 @@ def interval(e: Estimate, of: Sums, level: float) -> Numbers:
     Wilson's is on the effective number of users, with t's quantile. Source: Wilson 1927.
     """
     t = t_quantile(level, e.freedom)
-    of_n = ratio(t**2, users_of_share(e))
+    of_n = np.where(of.share, ratio(t**2, users_of_share(e)), 0.0)
     spread = np.maximum(e.value * (1.0 - e.value), 0.0)
-    root = ratio(np.sqrt(of_n * (spread + of_n / 4.0)), 1.0 + of_n)
-    middle = np.where(of.share, ratio(e.value + of_n / 2.0, 1.0 + of_n), e.value)
-    half = np.where(of.share, root, t * e.error)
-    ends: Numbers = np.clip([middle - half, middle + half], of.lowest, of.highest)
-    return ends
+    half = np.where(of.share, np.sqrt(of_n * (spread + of_n / 4.0)), t * e.error)
+    middle = e.value + of_n / 2.0
+    ends = ratio((middle - half, middle + half), 1.0 + of_n)
+    return np.clip(ends, of.lowest, of.highest)
 
 
 def adjusted(p_values: Numbers, *, method: str) -> Numbers:
@@ -291,11 +287,11 @@ def as_columns(found: Mapping[str, Any], dtypes: Mapping[str, Any]) -> pl.DataFr
     )
 
 
-def words(lacks: Mapping[str, Flags], notes: Mapping[str, Flags]) -> list[str | None]:
+def words(lacks: dict[str, Flags], notes: Mapping[str, Flags]) -> list[str | None]:
     """Return the first word on what a row lacks, or else all of its notes joined; None where there is none."""
-    text = np.full(np.shape(next(iter(lacks.values()))), "", dtype=object)
+    text = np.full_like(next(iter(lacks.values())), "", dtype=object)
     for note, holds in notes.items():
         text[holds] += f"; {note}"
-    for lack, holds in [*lacks.items()][::-1]:
+    for lack, holds in reversed(lacks.items()):
         text[holds] = f"; {lack}"
     return [one[2:] or None for one in text]

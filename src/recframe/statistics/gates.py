@@ -38,10 +38,11 @@ class Distance(NamedTuple):
     """Distance of each row's value to its bound: the mean of b - f a, less a number or a share of an earlier value."""
 
     bound: Numbers
-    value: Numbers
-    low: Numbers
-    high: Numbers
     mean: Estimate
+    value: Numbers
+    below: Numbers
+    above: Numbers
+    """How far the interval reaches to both sides."""
     worst: Numbers
     """The end of the interval on the wrong side, as a number that is negative there."""
     worst_of_more: Numbers
@@ -88,8 +89,8 @@ def states(
         "value": of_value.value,
         "bound": d.bound,
         "difference": d.value,
-        "difference_low": d.low,
-        "difference_high": d.high,
+        "difference_low": d.value - d.below,
+        "difference_high": d.value + d.above,
         # on the right side there is nothing to test
         "p_adjusted": np.where(of.sign * d.value < 0, p_adjusted, np.nan),
         "n_users": np.nan_to_num(n),
@@ -105,24 +106,21 @@ def _distance(of: Sums, level: float) -> Distance:
 
     The ends of an earlier value's interval are put in as if of other users. Source: Newcombe 1998.
     """
-    sign, share, other = of.sign, of.bound, of.other
+    share, other = of.bound, of.other
     factor = np.where(of.paired, share, 0.0)
     e, more = of_mean(of, factor), of_mean(of, factor, with_ends=True)
     half, of_more = (t_quantile(level, one.freedom) * one.error for one in (e, more))
-    low, high = interval(e, of, level)
     bound = share * np.select([of.paired, of.earlier], [ratio(of.a, of.n), other], 1.0)
     beyond = np.where(of.paired, 0.0, bound)
-    then = np.array([of.other_high - other, other - of.other_low])
-    above_then, below_then = np.where(of.earlier, share * then, 0.0)
-    below = np.hypot(np.where(of.paired, half, e.value - low), above_then)
-    above = np.hypot(np.where(of.paired, half, high - e.value), below_then)
+    low, high = np.where(of.paired, (e.value - half, e.value + half), interval(e, of, level))
+    then = np.where(of.earlier, (of.other_high - other, other - of.other_low), 0.0) * share
+    reach = np.hypot((e.value - low, high - e.value), then)
     # of sums, or of a value that was stored with few decimals
     rounding = np.fmax(ROUNDING * np.maximum(1.0, np.abs(bound)), 0.5 * of.unit * share)
     value = np.where(np.abs(e.value - beyond) <= rounding, 0.0, e.value - beyond)
-    worst = np.where(sign > 0, value - below, -value - above)
-    wider = np.hypot(of_more, np.where(sign > 0, above_then, below_then))
-    worst_of_more = sign * (more.value - beyond) - wider
-    return Distance(bound, value, value - below, value + above, e, worst, worst_of_more)
+    to_worst, then_to_worst = (np.where(of.sign > 0, *ends) for ends in (reach, then))
+    worst_of_more = of.sign * (more.value - beyond) - np.hypot(of_more, then_to_worst)
+    return Distance(bound, e, value, *reach, of.sign * value - to_worst, worst_of_more)
 
 
 def _p_value(of: Sums, d: Distance, level: float) -> Numbers:
@@ -134,7 +132,7 @@ def _p_value(of: Sums, d: Distance, level: float) -> Numbers:
     """
     e = d.mean
     freedom = np.fmin(e.freedom, np.where(of.earlier, of.other_n - 1.0, np.nan))
-    to_bound = np.where(d.value < 0, d.high - d.value, d.value - d.low)
+    to_bound = np.where(d.value < 0, d.above, d.below)
     of_ends = ratio(to_bound, t_quantile(level, freedom))
     of_share = np.sqrt(np.maximum(ratio(d.bound * (1.0 - d.bound), users_of_share(e)), 0.0))
     error = np.select([of.earlier, of.share & ~of.paired], [of_ends, of_share], e.error)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from math import isclose
 from typing import Any
 
 import polars as pl
 
 from recframe.errors import RecframeError
-from recframe.frames.dtypes import as_text
+from recframe.frames.dtypes import text_of
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.sums import BASELINE, MODEL, ROUNDING
 
@@ -21,8 +20,7 @@ TURNED = {"better": "worse", "worse": "better"}
 """Verdicts on the other one of a pair, where they are not the same."""
 AT_LEAST = {"better", "same"}
 """Verdicts that show a model to be no worse than the other one."""
-VERDICT, TEXT = "verdict", "text of a model"
-UNTESTED = "recframe[stats] is not installed, so nothing is shown"
+VERDICT = "verdict"
 Row = Mapping[str, Any]
 
 
@@ -37,20 +35,14 @@ def check_fronts(metrics: Sequence[Metric[...]]) -> None:
             raise RecframeError(msg)
 
 
-def has_verdicts() -> bool:
-    """Return whether `compare` gives verdicts: where NumPy and SciPy are installed."""
-    return all(map(find_spec, ("numpy", "scipy")))
-
-
 def fronts(
     cells: pl.DataFrame, keys: Sequence[str], metrics: Sequence[Metric[...]]
 ) -> pl.DataFrame:
     """Return the rows of metrics' values with `COLUMNS`, from these and from rows of pairs' verdicts."""
     segments = [key for key in keys if key != MODEL]
-    text = as_text(pl.col(MODEL), cells.schema[MODEL]).alias(TEXT)
     rows, peers = [], defaultdict[Any, list[Row]](list)
     verdicts = defaultdict[Any, list[str]](list)
-    for row in cells.with_columns(text).iter_rows(named=True):
+    for row in cells.iter_rows(named=True):
         at = tuple(map(row.__getitem__, segments))
         if (verdict := row[VERDICT]) is None:
             rows.append((at, row))
@@ -68,7 +60,7 @@ def fronts(
             is_each = len(words) == len(metrics) and "better" in words
             shown += [one] * (is_each and AT_LEAST.issuperset(words))
         found.append(_front(own, ahead, shown, metrics))
-    values = cells.filter(pl.col(VERDICT).is_null()).drop(BASELINE, "metric", VERDICT, strict=False)
+    values = cells.filter(pl.col(VERDICT).is_null()).drop(BASELINE, "metric", VERDICT)
     return values.hstack(pl.DataFrame(found, COLUMNS))
 
 
@@ -93,6 +85,5 @@ def _front(
     if lacking:
         return {"note": "; ".join(lacking)}
     state = "dominated" if shown else "open" if ahead else "front"
-    names = ", ".join(one[TEXT] for one in shown or ahead) or None
-    note = UNTESTED if state == "open" and BASELINE not in own else ""
-    return {"front": state, "dominated_by": names, "note": note}
+    names = ", ".join(text_of(one[MODEL]) for one in shown or ahead) or None
+    return {"front": state, "dominated_by": names, "note": ""}

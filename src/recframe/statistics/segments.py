@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from recframe.errors import fails_whole_if, short
-from recframe.evaluation.required_columns import not_of_users
+from recframe.errors import short, worded
 from recframe.frames.dtypes import as_text
-from recframe.frames.inputs import Frames
 from recframe.frames.kinds.kind import run_all_by_size
 from recframe.frames.rows.joins import ExactSums, joined
 from recframe.metrics.language.definition import Metric
@@ -27,8 +25,7 @@ from recframe.statistics.estimates import (
     words,
 )
 from recframe.statistics.stored_results import FEW
-from recframe.statistics.sums import MODEL, PARTS, PLACE, USER, USERS, exactly_0
-from recframe.statistics.units import over_units
+from recframe.statistics.sums import MODEL, PARTS, PLACE, USER, USERS, exactly_0, over_units
 
 BY, SEGMENT, LARGE = "by", "segment", "large"
 WORST = "worst"
@@ -49,29 +46,13 @@ class Segmenting:
     """Column of clusters, within which users are correlated."""
 
 
-def checks(inputs: Frames, call: str) -> Iterator[pl.LazyFrame]:
-    """Give frames of one row that fail when the plan runs, if a column of rows puts a user into several segments."""
-    for segment in inputs.segments:
-        if segment.at not in {"rows", "truth"}:
-            continue
-        frames = [inputs.truth] if segment.at == "truth" else [inputs.lists, inputs.truth]
-        users = [
-            frame.filter(pl.col("user").is_not_null()).select("user", segment.inside).unique()
-            for frame in frames
-            if frame is not None
-        ]
-        in_several = pl.len() > pl.col("user").n_unique()
-        each = pl.concat(users, how="vertical_relaxed").unique()
-        message = not_of_users(call, segment, inputs.units)
-        yield each.select(check=fails_whole_if(in_several, message))
-
-
 def _segments(
     cells: pl.DataFrame, columns: Sequence[str], how: Segmenting, *, with_rest: bool = False
 ) -> list[pl.DataFrame]:
-    """Return the sums and users of each segment of some columns, by model and metric, those without a known value too.
+    """Return the sums and users of each segment of some columns, by model and metric, with `BY` and the text `SEGMENT`.
 
-    The columns come as text. `with_rest` has the sums of all other users and of all too, in frames of the same rows.
+    The text is null where a column is. `with_rest` has the columns' names in the text, and the sums of all other users and of
+    all too, in frames of the same rows.
     """
     on = [*[MODEL] * (MODEL in cells.columns), PLACE]
     keys, cluster, plan = [*columns, *on], how.cluster, cells.lazy()
@@ -79,21 +60,25 @@ def _segments(
     counts = [*filter(cells.columns.__contains__, (*PARTS, USERS))]
     exact = ExactSums({name: pl.col(name) for name in counts})
     each = exact.of(plan, [*keys, *units])
-    found = [over_units(each, keys, cluster)]
+    found, texts = [over_units(each, keys, cluster)], list[str | pl.Expr]()
     if with_rest:
         known, every = each.select(keys).unique(), exact.of(plan, [*on, *units])
         own = each.select(*keys, *units, pl.col(*counts).name.prefix("own "))
         parts = joined(joined(known, every, on, "inner"), own, [*keys, *units])
         found.append(over_units(parts.with_columns(map(_less_own, counts)), keys, cluster))
         # over folds a user is a cluster, of which there is no variance within
-        of_folds = cluster == USER
-        whole = over_units(every if of_folds else exact.of(plan, on), on, USER * of_folds or None)
+        whole = every if cluster == USER else exact.of(plan, on)
+        whole = over_units(whole, on, USER if cluster == USER else None)
         found.append(joined(known, whole, on, "inner"))
-    texts = [as_text(pl.col(name), cells.schema[name]).alias(name) for name in columns]
+    for name in columns:
+        text = as_text(pl.col(name), cells.schema[name])
+        texts += [f"{', ' * bool(texts)}{how.names[name]}=", text]
+    segment = worded(*texts[not with_rest :]).alias(SEGMENT)
     # who count once over folds
     users = pl.col(USERS if USERS in counts else "n").cast(pl.Int64).alias(USERS)
-    rows = [one.sort(*on, *columns, nulls_last=True).with_columns(*texts, users) for one in found]
-    return run_all_by_size(rows, len(cells))
+    named = (segment, users, pl.lit(how.names[columns[0]]).alias(BY))
+    rows = [one.sort(*on, *columns, nulls_last=True).with_columns(named) for one in found]
+    return [one.drop(columns) for one in run_all_by_size(rows, len(cells))]
 
 
 def _less_own(name: str) -> pl.Expr:
@@ -121,24 +106,25 @@ def gaps(
     gap, n_large = apart(best, worst), as_numbers(rows[LARGE])
     error = np.where((best.error > 0) & (worst.error > 0), gap.error, np.nan)
     gap = gap._replace(value=np.abs(gap.value), error=error)
-    tested = judged(gap, level=how.level, correction="sidak", tests=n_large * (n_large - 1.0) / 2.0)
+    n_pairs = n_large * (n_large - 1.0) / 2.0
+    low, high, _, p_value = judged(gap, level=how.level, correction="sidak", tests=n_pairs)
     sizes = {f"{end}_n_users": as_numbers(rows[f"{end} {USERS}"]) for end in ENDS}
     few = f"fewer than two segments of at least {how.min_users} users, so no gap"
     constant = "all users of the best or the worst segment have the same value, so no interval"
     lacks = {
         "nobody has a value": as_numbers(rows["known"]) == 0,
         few: np.isnan(gap.value),
-        constant: np.isnan(tested.low),
+        constant: np.isnan(low),
     }
     rough = np.fmin(*sizes.values()) < FEW
     told = words(lacks, {f"segments of fewer than {FEW} users, so the interval is rough": rough})
     columns = {
         "gap": gap.value,
-        "gap_low": tested.low,
-        "gap_high": tested.high,
+        "gap_low": low,
+        "gap_high": high,
         "best_value": best.value,
         "worst_value": worst.value,
-        "p_value": tested.p_adjusted,
+        "p_value": p_value,
         "note": [*map(_with_unknown, told, rows[BY], rows["unknown"])],
         **sizes,
     }
@@ -150,33 +136,26 @@ def _best_and_worst(
     cells: pl.DataFrame, crossed: Sequence[tuple[str, ...]], how: Segmenting
 ) -> pl.DataFrame:
     """Return the means of the best and the worst large segments of each column, model and metric, where there are two."""
-    segments = pl.concat([_of_column(cells, column, how) for (column,) in crossed])
+    segments = pl.concat(_segments(cells, columns, how)[0] for columns in crossed)
     on = [BY, *[MODEL] * (MODEL in cells.columns), PLACE]
     known, users = pl.col(SEGMENT).is_not_null(), pl.col(USERS)
     of = Sums(segments, how.metrics)
     e = of_mean(of)
-    segments = segments.select(*on, SEGMENT, USERS, metric=pl.Series(of.name))
-    score = pl.Series(np.where(of.higher, -1.0, 1.0) * e.value)
-    segments = segments.with_columns(*map(pl.Series, Estimate._fields, e), score=score)
+    score = np.where(of.higher, -1.0, 1.0) * e.value
+    columns = {"metric": of.name, "score": score, **e._asdict()}
+    segments = segments.select(*on, SEGMENT, USERS, *map(pl.Series, columns, columns.values()))
     groups = segments.group_by(on, maintain_order=True).agg(
         pl.col("metric").first(),
         known=users.filter(known).sum(),
         unknown=users.filter(~known).sum(),
         n_segments=(known & (users > 0)).sum().cast(pl.Int64),
     )
-    large = segments.filter(known & (users >= max(how.min_users, 1)))
-    large = large.sort("score", maintain_order=True)
+    large = segments.filter(known, users >= how.min_users).sort("score", maintain_order=True)
     columns = pl.col(SEGMENT, USERS, *Estimate._fields)
     best, worst = columns.first().name.prefix("best "), columns.last().name.prefix("worst ")
     ends = large.group_by(on, maintain_order=True).agg(best, worst, pl.len().alias(LARGE))
     ends = ends.filter(pl.col(LARGE) > 1)
     return groups.join(ends, on=on, how="left", nulls_equal=True, maintain_order="left")
-
-
-def _of_column(cells: pl.DataFrame, column: str, how: Segmenting) -> pl.DataFrame:
-    """Return the segments of a column, which is named in `by`."""
-    (rows,) = _segments(cells, [column], how)
-    return rows.rename({column: SEGMENT}).with_columns(pl.lit(how.names[column]).alias(BY))
 
 
 def _with_unknown(note: str | None, column: str, unknown: int) -> str | None:
@@ -198,42 +177,30 @@ def slices(
     NOTE: no variance is taken to be below that of all users together, since of slices with sparse values those with few hits
     have a small variance by chance, and would be found lower.
     """
-    rows, *parts = map(
-        pl.concat, zip(*(_crossed(cells, columns, how) for columns in crossed), strict=True)
-    )
-    of, (rest, every) = Sums(rows, how.metrics), (of_mean(Sums(one, how.metrics)) for one in parts)
+    parts = [_segments(cells, columns, how, with_rest=True) for columns in crossed]
+    each = [pl.concat(rows) for rows in zip(*parts, strict=True)]
+    known, users = pl.col(SEGMENT).is_not_null(), pl.col(USERS)
+    are_slices = each[0].select(known & (users >= how.min_users)).to_series()
+    rows, *others = (one.filter(are_slices) for one in each)
+    of, (rest, every) = Sums(rows, how.metrics), (of_mean(Sums(one, how.metrics)) for one in others)
     own, rest = _at_least(of_mean(of), every), _at_least(rest, every)
     e = apart(own, rest)
     tested = judged(e, level=how.level, correction="sidak")
+    low, high, *_ = tested
     found = {
         "metric": of.name,
         "difference": e.value,
-        "difference_low": tested.low,
-        "difference_high": tested.high,
+        **tested._asdict(),
         "value": own.value,
         "rest": rest.value,
-        "p_value": tested.p_value,
-        "p_adjusted": tested.p_adjusted,
         "n_users": rows[USERS],
         "note": words({"nobody is outside": np.isnan(rest.value)}, {}),
+        WORST: np.where(of.higher, high, -low),
     }
-    made = as_columns(found, schema)
-    worst = pl.Series(WORST, np.where(of.higher, tested.high, -tested.low), nan_to_null=True)
+    made = as_columns(found, {**schema, WORST: pl.Float64})
     order = [*[MODEL] * (MODEL in schema), PLACE]
-    result = rows.select(*order, SEGMENT).hstack([*made, worst])
+    result = rows.select(*order, SEGMENT).hstack(made)
     return result.sort([*order, WORST], nulls_last=True, maintain_order=True).select(*schema)
-
-
-def _crossed(cells: pl.DataFrame, columns: Sequence[str], how: Segmenting) -> list[pl.DataFrame]:
-    """Return the sums of slices of some columns that have users enough, of all users outside, and of all."""
-    found = _segments(cells, columns, how, with_rest=True)
-    texts = [pl.format("{}{}", pl.lit(f"{how.names[name]}="), pl.col(name)) for name in columns]
-    segment = pl.concat_str(texts, separator=", ").alias(SEGMENT)
-    is_slice = found[0].select(
-        pl.all_horizontal(pl.col(*columns).is_not_null(), pl.col(USERS) >= max(how.min_users, 1))
-    )
-    kept = is_slice.to_series()
-    return [rows.filter(kept).with_columns(segment).drop(columns) for rows in found]
 
 
 def _at_least(e: Estimate, every: Estimate) -> Estimate:
