@@ -154,13 +154,6 @@ def test_notes_say_of_how_many_users_numbers_speak():
     assert large.rec(large.select("user", "item")).table("mrr").notes[0] == "Users: 20,001."
 
 
-def test_what_has_no_test_stands_without_a_mark():
-    overlap = "personalization(similarity=overlap)"
-    table = rf.rec(MODELS, PEOPLE).table("mrr", overlap, baseline="popular")
-
-    assert table.notes[-1] == f"Not tested: {overlap}."
-
-
 def test_the_spread_over_trainings_stands_behind_each_value():
     # the share of hits is 0.6, 0.5 and 0.4 of three trainings, whose standard deviation is 0.1
     item = lambda hits: pl.when(pl.col("user") < hits).then(1).otherwise(2)  # noqa: E731
