@@ -233,8 +233,8 @@ def _notes(of: Sums, how: Comparing, shown: Shown) -> list[str | None]:
 
 def of_unpaired(n: Numbers, unpaired: Numbers, of_each: Flags) -> dict[str, Flags]:
     """Return the notes of rows with many unpaired users; of values of users so many may be a selection."""
-    selected = of_each & (unpaired > SELECTED * (n + unpaired))
-    many = unpaired > MANY_UNPAIRED * (n + unpaired)
+    share = ratio(unpaired, n + unpaired)
+    selected, many = of_each & (share > SELECTED), share > MANY_UNPAIRED
     return {
         SELECTED_NOTE: selected,
         "many users have only one of the two values, and are left out": many & ~selected,

@@ -181,7 +181,7 @@ class Judged(NamedTuple):
 def judged(
     e: Estimate,
     *,
-    level: float,
+    level: float | Numbers,
     correction: str | None = "holm",
     untested: Flags | bool = False,
     tests: Given | None = None,
@@ -195,14 +195,14 @@ def judged(
     Source: Student 1908; Fisher 1935; Holm 1979; Benjamini and Hochberg 1995; Sidak 1967.
     """
     p_value = np.maximum(2.0 * p_below(-np.abs(e.value), e.error, e.freedom), least_p(e.differ))
-    tested, level_of_each = np.where(untested, np.nan, p_value), np.asarray(level)
+    tested = np.where(untested, np.nan, p_value)
     if correction == "sidak":
         n = np.maximum(np.count_nonzero(~np.isnan(tested)) if tests is None else tests, 1)
-        level_of_each = level ** ratio(1.0, n)
+        level **= ratio(1.0, n)
         p_adjusted = -special.expm1(n * special.log1p(-np.minimum(tested, 1.0 - 2.0**-53)))
     else:
         p_adjusted = tested if correction is None else adjusted(tested, method=correction)
-    half = t_quantile(level_of_each, e.freedom) * e.error
+    half = t_quantile(level, e.freedom) * e.error
     return Judged(e.value - half, e.value + half, p_value, p_adjusted)
 
 
@@ -221,9 +221,8 @@ def interval(e: Estimate, of: Sums, level: float) -> Numbers:
     of_n = np.where(of.share, ratio(t**2, users_of_share(e)), 0.0)
     spread = np.maximum(e.value * (1.0 - e.value), 0.0)
     half = np.where(of.share, np.sqrt(of_n * (spread + of_n / 4.0)), t * e.error)
-    middle = e.value + of_n / 2.0
-    ends = ratio((middle - half, middle + half), 1.0 + of_n)
-    return np.clip(ends, of.lowest, of.highest)
+    middle, half = ratio((e.value + of_n / 2.0, half), 1.0 + of_n)
+    return np.clip((middle - half, middle + half), of.lowest, of.highest)
 
 
 def adjusted(p_values: Numbers, *, method: str) -> Numbers:

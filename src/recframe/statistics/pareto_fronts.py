@@ -53,13 +53,17 @@ def fronts(
             verdicts[at, other, one].append(TURNED.get(verdict, verdict))
     found = []
     for at, own in rows:
-        ahead = [one for one in peers[at] if _leads(one, own, metrics)]
-        shown = []
+        ahead, shown = [one for one in peers[at] if _leads(one, own, metrics)], []
         for one in ahead:
             words = verdicts[at, one[MODEL], own[MODEL]]
             is_each = len(words) == len(metrics) and "better" in words
             shown += [one] * (is_each and AT_LEAST.issuperset(words))
-        found.append(_front(own, ahead, shown, metrics))
+        front: dict[str, str | None] = {"front": "front", "note": ""}
+        if ahead:
+            names = ", ".join(text_of(one[MODEL]) for one in shown or ahead)
+            front |= {"front": "dominated" if shown else "open", "dominated_by": names}
+        lacking = [f"no value of {metric}" for metric in metrics if own[metric.text] is None]
+        found.append({"note": "; ".join(lacking)} if lacking else front)
     values = cells.filter(pl.col(VERDICT).is_null()).drop(BASELINE, "metric", VERDICT)
     return values.hstack(pl.DataFrame(found, COLUMNS))
 
@@ -75,15 +79,3 @@ def _leads(row: Row, over: Row, metrics: Sequence[Metric[...]]) -> bool:
         gain = 0.0 if isclose(value, other, rel_tol=ROUNDING) else value - other
         gains.append(gain if metric.direction == "higher" else -gain)
     return min(gains) >= 0 < max(gains)
-
-
-def _front(
-    own: Row, ahead: Sequence[Row], shown: Sequence[Row], metrics: Sequence[Metric[...]]
-) -> dict[str, str | None]:
-    """Return the columns of a model, from the rows of models that are ahead, and that are shown to be."""
-    lacking = [f"no value of {metric}" for metric in metrics if own[metric.text] is None]
-    if lacking:
-        return {"note": "; ".join(lacking)}
-    state = "dominated" if shown else "open" if ahead else "front"
-    names = ", ".join(text_of(one[MODEL]) for one in shown or ahead) or None
-    return {"front": state, "dominated_by": names, "note": ""}

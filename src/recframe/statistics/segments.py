@@ -28,6 +28,7 @@ from recframe.statistics.stored_results import FEW
 from recframe.statistics.sums import MODEL, PARTS, PLACE, USER, USERS, exactly_0, over_units
 
 BY, SEGMENT, LARGE = "by", "segment", "large"
+IS_KNOWN, N_USERS = pl.col(SEGMENT).is_not_null(), pl.col(USERS)
 WORST = "worst"
 ENDS = ("best", WORST)
 """The two segments of a gap, the first and the last of the large segments from the best on."""
@@ -54,7 +55,7 @@ def _segments(
     The text is null where a column is. `with_rest` has the columns' names in the text, and the sums of all other users and of
     all too, in frames of the same rows.
     """
-    on = [*[MODEL] * (MODEL in cells.columns), PLACE]
+    on = [*filter(cells.columns.__contains__, (MODEL, PLACE))]
     keys, cluster, plan = [*columns, *on], how.cluster, cells.lazy()
     units = [] if cluster is None else [cluster]
     counts = [*filter(cells.columns.__contains__, (*PARTS, USERS))]
@@ -137,8 +138,7 @@ def _best_and_worst(
 ) -> pl.DataFrame:
     """Return the means of the best and the worst large segments of each column, model and metric, where there are two."""
     segments = pl.concat(_segments(cells, columns, how)[0] for columns in crossed)
-    on = [BY, *[MODEL] * (MODEL in cells.columns), PLACE]
-    known, users = pl.col(SEGMENT).is_not_null(), pl.col(USERS)
+    on = [*filter(segments.columns.__contains__, (BY, MODEL, PLACE))]
     of = Sums(segments, how.metrics)
     e = of_mean(of)
     score = np.where(of.higher, -1.0, 1.0) * e.value
@@ -146,11 +146,11 @@ def _best_and_worst(
     segments = segments.select(*on, SEGMENT, USERS, *map(pl.Series, columns, columns.values()))
     groups = segments.group_by(on, maintain_order=True).agg(
         pl.col("metric").first(),
-        known=users.filter(known).sum(),
-        unknown=users.filter(~known).sum(),
-        n_segments=(known & (users > 0)).sum().cast(pl.Int64),
+        known=N_USERS.filter(IS_KNOWN).sum(),
+        unknown=N_USERS.filter(~IS_KNOWN).sum(),
+        n_segments=(IS_KNOWN & (N_USERS > 0)).sum().cast(pl.Int64),
     )
-    large = segments.filter(known, users >= how.min_users).sort("score", maintain_order=True)
+    large = segments.filter(IS_KNOWN, how.min_users <= N_USERS).sort("score", maintain_order=True)
     columns = pl.col(SEGMENT, USERS, *Estimate._fields)
     best, worst = columns.first().name.prefix("best "), columns.last().name.prefix("worst ")
     ends = large.group_by(on, maintain_order=True).agg(best, worst, pl.len().alias(LARGE))
@@ -179,8 +179,7 @@ def slices(
     """
     parts = [_segments(cells, columns, how, with_rest=True) for columns in crossed]
     each = [pl.concat(rows) for rows in zip(*parts, strict=True)]
-    known, users = pl.col(SEGMENT).is_not_null(), pl.col(USERS)
-    are_slices = each[0].select(known & (users >= how.min_users)).to_series()
+    are_slices = each[0].select(IS_KNOWN & (how.min_users <= N_USERS)).to_series()
     rows, *others = (one.filter(are_slices) for one in each)
     of, (rest, every) = Sums(rows, how.metrics), (of_mean(Sums(one, how.metrics)) for one in others)
     own, rest = _at_least(of_mean(of), every), _at_least(rest, every)
@@ -198,7 +197,7 @@ def slices(
         WORST: np.where(of.higher, high, -low),
     }
     made = as_columns(found, {**schema, WORST: pl.Float64})
-    order = [*[MODEL] * (MODEL in schema), PLACE]
+    order = [*filter(rows.columns.__contains__, (MODEL, PLACE))]
     result = rows.select(*order, SEGMENT).hstack(made)
     return result.sort([*order, WORST], nulls_last=True, maintain_order=True).select(*schema)
 

@@ -9,7 +9,7 @@ import polars as pl
 
 MOST_DECIMALS = 9
 TEXTS = {"metric", "best", "worst", "verdict", "note", "by", "segment"}
-COUNTS = {"wins", "ties", "losses", "users_needed"}
+COUNTS = {"wins", "ties", "losses", "users_needed", "n_lists", "n_segments"}
 FEW = 30
 """Equal-sized clusters, or users of a segment, below which a t interval is rough."""
 FEW_VALUES = 15
@@ -18,14 +18,11 @@ FEW_VALUES = 15
 
 def columns_of(names: str) -> dict[str, type[pl.DataType]]:
     """Return the columns of a result with their dtypes, which follow from their names."""
-    return {name: _dtype_of(name) for name in names.split()}
-
-
-def _dtype_of(name: str) -> type[pl.DataType]:
-    if name in TEXTS:
-        return pl.String
-    is_count = name in COUNTS or name.startswith("n_") or name.endswith("_n_users")
-    return pl.Int64 if is_count else pl.Float64
+    found: dict[str, type[pl.DataType]] = {}
+    for name in names.split():
+        is_count = name in COUNTS or name.endswith("n_users")
+        found[name] = pl.String if name in TEXTS else pl.Int64 if is_count else pl.Float64
+    return found
 
 
 SUMMARY = columns_of("metric value value_low value_high std n_users n_lists note")

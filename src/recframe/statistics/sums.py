@@ -53,12 +53,12 @@ ROUNDING = 1e-12
 """Relative tolerance below which a difference of two values is 0."""
 USER, USERS = "user", "users"
 """Key of a user's cells over folds, and their number of users with a value in any fold."""
-OF_USERS = {"aa": "aa", "ad": "ad", "dd": "dd", "an": "a", "dn": "d", "nn": "n"}
-"""Sums of squares and products over units (a: the other model's value, d: the difference, n: users), as they are of users."""
-OF_UNITS = (*OF_USERS, "units", "effective", "differ", "squares")
+SQUARES = ("aa", "ad", "dd")
+PRODUCTS = (*SQUARES, "an", "dn", "nn")
+"""Sums of squares and products over units (a: the other model's value, d: the difference, n: users)."""
+OF_UNITS = (*PRODUCTS, "units", "effective", "differ", "squares")
 """These, the number of units, their effective number (sum n)^2 / sum n^2, how many differ in both values, and the squares of
 users' own differences."""
-SQUARES = ("aa", "ad", "dd")
 LACK, OF_HITS = "lack", "of hits"
 """Columns of words on set metrics without an interval, and on the weights of hits; not all sums have them."""
 N_GROUPS = 20
@@ -129,8 +129,7 @@ class Sample:
     @property
     def conventions(self) -> list[Convention]:
         """The metrics, each once."""
-        texts = map(attrgetter("metric.text"), self.asked.values())
-        return [*dict(zip(texts, self.asked.values(), strict=True)).values()]
+        return [*{one.metric.text: one for one in self.asked.values()}.values()]
 
     @property
     def whole(self) -> Frames:
@@ -289,9 +288,10 @@ def _over_folds(cells: pl.LazyFrame) -> pl.LazyFrame:
 
     A user is better off, equal or worse off by their sum over folds, and unpaired by the share of their values without another.
     """
-    n, unpaired, d, users = map(pl.col, ("n", "unpaired", "d", USERS))
-    rounding = ROUNDING * pl.col("size")
-    return cells.with_columns((n > 0).cast(pl.Float64).alias(USERS)).with_columns(
+    n, unpaired, d, size = map(pl.col, ("n", "unpaired", "d", "size"))
+    users, rounding = (n > 0).cast(pl.Float64), ROUNDING * size
+    return cells.with_columns(
+        users.alias(USERS),
         wins=users * (d > rounding),
         ties=users * (d.abs() <= rounding),
         unpaired=pl.when(unpaired > 0).then(unpaired / (n + unpaired)).otherwise(0.0),
@@ -324,9 +324,8 @@ def sums_of(sample: Sample) -> pl.LazyFrame:
 
 def _with_trainings(sums: pl.LazyFrame, sample: Sample) -> pl.LazyFrame:
     """Return sums with the number and the variance of the trainings of both models."""
-    whole, stated = sample.whole, sample.conventions
-    metrics = [one.metric for one in stated]
-    each = values_of_trainings(whole, stated, sample.run)
+    whole, metrics = sample.whole, [one.metric for one in sample.conventions]
+    each = values_of_trainings(whole, sample.conventions, sample.run)
     rows, keys = trainings.rows_of_trainings(each, whole, metrics), [*keys_of(whole, metrics)]
     # a model that has no name of a training is fixed
     value, is_named = pl.col("value"), pl.col(TRAINING).is_not_null().any()
@@ -342,8 +341,7 @@ def _with_trainings(sums: pl.LazyFrame, sample: Sample) -> pl.LazyFrame:
     if sample.pairing is None:
         return sums
     theirs = {MODEL: BASELINE, **{part: f"{BASELINE} {part}" for part in OF_TRAININGS}}
-    keys = [BASELINE if key == MODEL else key for key in keys]
-    return joined(sums, long.rename(theirs), [*keys, PLACE])
+    return joined(sums, long.rename(theirs), [*(theirs.get(key, key) for key in keys), PLACE])
 
 
 def _with_weights_of_hits(sums: pl.LazyFrame, sample: Sample) -> pl.LazyFrame:
@@ -379,14 +377,13 @@ def over_units(
     user whose cluster is null is a cluster alone. Source: Bell and McCaffrey 2002 (CR3).
     """
     n = pl.col("n")
-    of_users = dict(zip(OF_USERS, map(pl.col, OF_USERS.values()), strict=True))
     counts = {"units": n, "effective": n, "differ": n - pl.col("ties")}
-    cells = cells.with_columns(**of_users, **counts, squares="dd")
+    cells = cells.with_columns(**counts, an="a", dn="d", nn="n", squares="dd")
     if cluster is None:
         return cells
     is_alone, d = pl.col(cluster).is_null(), exactly_0(pl.col("d"), pl.col("size"))
     by = {"a": pl.col("a"), "d": d, "n": n}
-    of_clusters = {part: by[part[0]] * by[part[1]] for part in OF_USERS}
+    of_clusters = {part: by[part[0]] * by[part[1]] for part in PRODUCTS}
     of_clusters |= {"d": d, "units": n > 0, "effective": n * n, "differ": d != 0}
     cells = cells.with_columns(
         pl.when(is_alone).then(part).otherwise(one.cast(pl.Float64)).alias(part)
@@ -395,7 +392,7 @@ def over_units(
     n_users, n_units = n.sum().over(keys), pl.col("units").sum().over(keys)
     others = n_users - pl.when(is_alone).then(1.0).otherwise(n)
     weight = ((n_units - 1.0) * n_users / (n_units * others)) ** 2
-    cells = cells.with_columns(pl.col(*OF_USERS) * pl.when(n_units > 1).then(weight).otherwise(1.0))
+    cells = cells.with_columns(pl.col(*PRODUCTS) * pl.when(n_units > 1).then(weight).otherwise(1.0))
     there = filter(cells.collect_schema().__contains__, (*PARTS, *OF_UNITS, USERS))
     found = ExactSums({part: pl.col(part) for part in there}).of(cells, keys)
     return found.with_columns(effective=n**2 / pl.col("effective"))
@@ -464,7 +461,6 @@ def _left_out(
         return run.added([sums], keys, same)
     schema, others = sums.collect_schema(), [*filter(GROUP.__ne__, keys)]
     parts = [*filterfalse({*keys, *same, SIGN}.__contains__, schema)]
-    nobody = pl.lit(NOBODY, pl.Int8).alias(GROUP)
     if SIGN in schema:
         sums = sums.cache()
         whole, own = sums.filter(IS_WHOLE).drop(GROUP, SIGN), sums.filter(~IS_WHOLE)
@@ -477,7 +473,8 @@ def _left_out(
         whole = whole.cache()
         of_groups = joined(own, whole, others).cache()
         rest = of_groups.with_columns(less).filter(pl.col(N_PLACES) > 0)
-        signs = [(whole.with_columns(nobody), 1), (of_groups, 1), (rest, -1)]
+        of_nobody = whole.with_columns(pl.lit(NOBODY, pl.Int8).alias(GROUP))
+        signs = [(of_nobody, 1), (of_groups, 1), (rest, -1)]
         return pl.concat(
             rows.select(*schema, pl.lit(sign, pl.Int32).alias(SIGN)) for rows, sign in signs
         )
