@@ -211,7 +211,8 @@ def _sums(of: Question, asked: pl.DataFrame, needed: Sequence[Convention]) -> Ta
         places = {at: needed[at] for at in rows[PLACE]}
         found.append(of.sums(pairing, places).drop(BASELINE, strict=False))
     sums: Any = found  # all plans, or all their results
-    return pl.concat(sums, how="diagonal_relaxed")
+    rows: Taken = pl.concat(sums, how="diagonal_relaxed")
+    return rows
 
 
 def _pairing(of: Question, model: str, requirement: str) -> Pairing:

@@ -193,7 +193,7 @@ class Question(Request):
         inputs = self.home
         if inputs.training or inputs.folds is not None:
             inputs = trainings.one_of_each(inputs)
-        inputs = inputs.candidates
+        inputs = inputs.candidates if inputs.context.bounds else inputs
         call = OfCall(self.metrics, inputs.given)
         return notes_on_models(Data(inputs, of_call=call, looks=self.looks))
 

@@ -98,12 +98,12 @@ def contributions(
         keys, judged = [*keys_of(under, metrics)], judge(under, run.models(under))
         values = values_of_users(judged, metrics, keys, run.ask)
         judged, names = values.judged, values.names
-        one = Contributions(metrics, names, values.present, judged, keys, judged.list_keys)
+        part = Contributions(metrics, names, values.present, judged, keys, judged.list_keys)
         # who is left out in one model may count in another, where the relevant rows are the lists' own
         if under.context.no_relevant != "skip":
-            one = replace(one, values=values, has_all_users=True)
-        one = one.of_everyone() if paired and not values.aligned else one
-        found.append([replace(one, steep=values.steep)])
+            part = replace(part, values=values, has_all_users=True)
+        part = part.of_everyone() if paired and not values.aligned else part
+        found.append([replace(part, steep=values.steep)])
     if listed:
         found.append([_of_lists(inputs, listed, run)])
     return found

@@ -222,7 +222,8 @@ def interval(e: Estimate, of: Sums, level: float) -> Numbers:
     spread = np.maximum(e.value * (1.0 - e.value), 0.0)
     half = np.where(of.share, np.sqrt(of_n * (spread + of_n / 4.0)), t * e.error)
     middle, half = ratio((e.value + of_n / 2.0, half), 1.0 + of_n)
-    return np.clip((middle - half, middle + half), of.lowest, of.highest)
+    ends: Numbers = np.clip((middle - half, middle + half), of.lowest, of.highest)
+    return ends
 
 
 def adjusted(p_values: Numbers, *, method: str) -> Numbers:

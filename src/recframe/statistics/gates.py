@@ -114,13 +114,13 @@ def _distance(of: Sums, level: float) -> Distance:
     beyond = np.where(of.paired, 0.0, bound)
     low, high = np.where(of.paired, (e.value - half, e.value + half), interval(e, of, level))
     then = np.where(of.earlier, (of.other_high - other, other - of.other_low), 0.0) * share
-    reach = np.hypot((e.value - low, high - e.value), then)
+    reach = below, above = np.hypot((e.value - low, high - e.value), then)
     # of sums, or of a value that was stored with few decimals
     rounding = np.fmax(ROUNDING * np.maximum(1.0, np.abs(bound)), 0.5 * of.unit * share)
     value = np.where(np.abs(e.value - beyond) <= rounding, 0.0, e.value - beyond)
     to_worst, then_to_worst = (np.where(of.sign > 0, *ends) for ends in (reach, then))
     worst_of_more = of.sign * (more.value - beyond) - np.hypot(of_more, then_to_worst)
-    return Distance(bound, e, value, *reach, of.sign * value - to_worst, worst_of_more)
+    return Distance(bound, e, value, below, above, of.sign * value - to_worst, worst_of_more)
 
 
 def _p_value(of: Sums, d: Distance, level: float) -> Numbers:

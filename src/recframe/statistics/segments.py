@@ -28,7 +28,7 @@ from recframe.statistics.stored_results import FEW
 from recframe.statistics.sums import MODEL, PARTS, PLACE, USER, USERS, exactly_0, over_units
 
 BY, SEGMENT, LARGE = "by", "segment", "large"
-IS_KNOWN, N_USERS = pl.col(SEGMENT).is_not_null(), pl.col(USERS)
+known, users = pl.col(SEGMENT).is_not_null(), pl.col(USERS)
 WORST = "worst"
 ENDS = ("best", WORST)
 """The two segments of a gap, the first and the last of the large segments from the best on."""
@@ -63,21 +63,21 @@ def _segments(
     each = exact.of(plan, [*keys, *units])
     found, texts = [over_units(each, keys, cluster)], list[str | pl.Expr]()
     if with_rest:
-        known, every = each.select(keys).unique(), exact.of(plan, [*on, *units])
+        every, there = exact.of(plan, [*on, *units]), each.select(keys).unique()
         own = each.select(*keys, *units, pl.col(*counts).name.prefix("own "))
-        parts = joined(joined(known, every, on, "inner"), own, [*keys, *units])
+        parts = joined(joined(there, every, on, "inner"), own, [*keys, *units])
         found.append(over_units(parts.with_columns(map(_less_own, counts)), keys, cluster))
         # over folds a user is a cluster, of which there is no variance within
         whole = every if cluster == USER else exact.of(plan, on)
         whole = over_units(whole, on, USER if cluster == USER else None)
-        found.append(joined(known, whole, on, "inner"))
+        found.append(joined(there, whole, on, "inner"))
     for name in columns:
         text = as_text(pl.col(name), cells.schema[name])
         texts += [f"{', ' * bool(texts)}{how.names[name]}=", text]
     segment = worded(*texts[not with_rest :]).alias(SEGMENT)
     # who count once over folds
-    users = pl.col(USERS if USERS in counts else "n").cast(pl.Int64).alias(USERS)
-    named = (segment, users, pl.lit(how.names[columns[0]]).alias(BY))
+    n_users = pl.col(USERS if USERS in counts else "n").cast(pl.Int64).alias(USERS)
+    named = (segment, n_users, pl.lit(how.names[columns[0]]).alias(BY))
     rows = [one.sort(*on, *columns, nulls_last=True).with_columns(named) for one in found]
     return [one.drop(columns) for one in run_all_by_size(rows, len(cells))]
 
@@ -142,15 +142,15 @@ def _best_and_worst(
     of = Sums(segments, how.metrics)
     e = of_mean(of)
     score = np.where(of.higher, -1.0, 1.0) * e.value
-    columns = {"metric": of.name, "score": score, **e._asdict()}
-    segments = segments.select(*on, SEGMENT, USERS, *map(pl.Series, columns, columns.values()))
+    made = {"metric": of.name, "score": score, **e._asdict()}
+    segments = segments.select(*on, SEGMENT, USERS, *map(pl.Series, made, made.values()))
     groups = segments.group_by(on, maintain_order=True).agg(
         pl.col("metric").first(),
-        known=N_USERS.filter(IS_KNOWN).sum(),
-        unknown=N_USERS.filter(~IS_KNOWN).sum(),
-        n_segments=(IS_KNOWN & (N_USERS > 0)).sum().cast(pl.Int64),
+        known=users.filter(known).sum(),
+        unknown=users.filter(~known).sum(),
+        n_segments=(known & (users > 0)).sum().cast(pl.Int64),
     )
-    large = segments.filter(IS_KNOWN, how.min_users <= N_USERS).sort("score", maintain_order=True)
+    large = segments.filter(known, users >= how.min_users).sort("score", maintain_order=True)
     columns = pl.col(SEGMENT, USERS, *Estimate._fields)
     best, worst = columns.first().name.prefix("best "), columns.last().name.prefix("worst ")
     ends = large.group_by(on, maintain_order=True).agg(best, worst, pl.len().alias(LARGE))
@@ -178,14 +178,13 @@ def slices(
     have a small variance by chance, and would be found lower.
     """
     parts = [_segments(cells, columns, how, with_rest=True) for columns in crossed]
-    each = [pl.concat(rows) for rows in zip(*parts, strict=True)]
-    are_slices = each[0].select(IS_KNOWN & (how.min_users <= N_USERS)).to_series()
+    each: list[pl.DataFrame] = [*map(pl.concat, zip(*parts, strict=True))]
+    are_slices = each[0].select(known & (users >= how.min_users)).to_series()
     rows, *others = (one.filter(are_slices) for one in each)
     of, (rest, every) = Sums(rows, how.metrics), (of_mean(Sums(one, how.metrics)) for one in others)
     own, rest = _at_least(of_mean(of), every), _at_least(rest, every)
     e = apart(own, rest)
     tested = judged(e, level=how.level, correction="sidak")
-    low, high, *_ = tested
     found = {
         "metric": of.name,
         "difference": e.value,
@@ -194,7 +193,7 @@ def slices(
         "rest": rest.value,
         "n_users": rows[USERS],
         "note": words({"nobody is outside": np.isnan(rest.value)}, {}),
-        WORST: np.where(of.higher, high, -low),
+        WORST: np.where(of.higher, tested.difference_high, -tested.difference_low),
     }
     made = as_columns(found, {**schema, WORST: pl.Float64})
     order = [*filter(rows.columns.__contains__, (MODEL, PLACE))]

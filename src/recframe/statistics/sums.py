@@ -517,7 +517,7 @@ def _with_squares(
     found = pairs.group_by(keys).agg(
         pl.col("^all .*$").first(),
         pl.col(counts).sum(),
-        *((moved[one] * moved[other]).sum().alias(one + other) for one, other in SQUARES),
+        *((moved[part[0]] * moved[part[1]]).sum().alias(part) for part in SQUARES),
         groups=pl.when(is_known).then(is_group.sum().cast(pl.Float64)),
         differ=(is_group & (change > ROUNDING * d.abs())).sum().cast(pl.Float64),
     )
