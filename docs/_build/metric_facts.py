@@ -7,9 +7,8 @@ from collections.abc import Mapping
 
 from metric_text import code, table, written
 
-from recframe.evaluation.required_columns import is_of_segment, needs_of
+from recframe.evaluation.required_columns import has_interval, is_of_segment, needs_of
 from recframe.metrics.language.definition import Metric
-from recframe.statistics.groups import reason_without
 
 BETTER = {"higher": "higher", "lower": "lower", "": "neither: it describes"}
 FRAMES = {
@@ -72,7 +71,7 @@ def _value_of(metric: Metric[...]) -> str:
 
 def _intervals(metric: Metric[...]) -> str:
     """Return which intervals `summarize` has."""
-    if reason := is_of_segment(metric @ K) and reason_without(metric @ K):
-        return f"none: {reason}"
+    if not has_interval(metric @ K):
+        return "none: it compares each list with all others"
     users = "another sample of as many users" if is_of_segment(metric @ K) else "a mean over users"
     return f"[yes](../uncertainty.md), of {users}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import operator
 import os
 import re
 import sys
@@ -12,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
+from typing import cast
 
 import polars as pl
 
@@ -57,6 +57,8 @@ def short(text: str) -> str:
 
 def readable(text: str) -> str:
     """Return a message to read: ids and names in quotes are cut to a length, and signs of control are seen."""
+    if len(text) <= LONGEST and text.isprintable():
+        return text
     if len(text) > LONGEST:
         text = _QUOTED.sub(_cut, _without_middle(text, 100 * LONGEST_MESSAGE))
         text = _ONE_WORD.sub(rf"\1{CUT}", text)
@@ -287,10 +289,11 @@ def _words(message: str | pl.Expr) -> pl.Expr:
 
 def worded(*parts: str | pl.Expr) -> pl.Expr:
     """Return words with values of a row between them, see `shown_in_plan`; null where a value is."""
-    expressions = [
-        pl.lit(part) if isinstance(part, str) else part.cast(pl.String) for part in parts
-    ]
-    return functools.reduce(operator.add, expressions)
+    words = None
+    for part in parts:
+        text = pl.lit(part) if isinstance(part, str) else part.cast(pl.String)
+        words = text if words is None else words + text
+    return cast("pl.Expr", words)
 
 
 def sentence(statement: str, close: str) -> str:

@@ -258,16 +258,6 @@ def test_models_are_those_that_are_asked():
         asked.require("hit_rate@1 >= 0.3", models="sdv")
 
 
-def test_a_metric_without_an_interval_is_judged_by_its_value():
-    # half of the lists have item 0, and half item 1: of two users some half have nothing in common
-    name = "personalization(similarity=overlap)@1"
-    result = rec(hits(svd=first(0.5))).require(f"{name} >= 0.4", f"{name} >= 0.6", raises=False)
-
-    assert result["state"].to_list() == ["holds", "fails"]
-    said = "judged by its value alone; it compares each list with all others, so no interval"
-    assert result["note"].to_list() == [said] * 2
-
-
 def test_set_metrics_are_judged_without_groups_of_users():
     random = np.random.default_rng(5)
     lists = pl.concat(

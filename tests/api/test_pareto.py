@@ -137,12 +137,3 @@ def test_a_model_without_a_value_is_on_no_front_and_says_why(kind):
     assert found["front"].to_list() == ["front", "open", None]
     assert found["dominated_by"].to_list() == [None, "a", None]
     assert found["note"].to_list() == ["", "", "no value of first_rank"]
-
-
-def test_metrics_that_cannot_be_tested_leave_models_open():
-    rec = RECS.rec(model="model", **SIDES)
-    found = rec.pareto("mrr@5", "personalization(similarity=overlap)@5")
-
-    assert "dominated" not in found["front"].to_list()
-    notes = found.filter(front="open")["note"].to_list()
-    assert all("personalization(similarity=overlap)@5 cannot be tested" in note for note in notes)

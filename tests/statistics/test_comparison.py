@@ -18,7 +18,7 @@ import recframe as rf
 from compared_lists import LISTS_ARE_MISSING, POLICIES, asked_of, frames
 from lanes import crossed
 from plain_uncertainty import clustered_error, comparison, differing, quantile, values_of
-from recframe.statistics.comparison import are_selected, of_unpaired
+from recframe.statistics.comparison import of_unpaired
 from strategies import examples, frame_pairs
 
 pytestmark = LISTS_ARE_MISSING
@@ -244,25 +244,6 @@ def test_a_difference_of_few_users_is_no_rounding():
     assert not found["verdict"].is_in(["same"]).any()
 
 
-def test_equal_models_are_told_apart_as_rarely_as_is_said():
-    samples, users = 400, 200
-    random, n = np.random.default_rng(2), 400 * 200
-    truth = pl.DataFrame({"user": np.arange(n), "item": 1})
-    ranks = {name: random.geometric(0.25, n) for name in "ab"}
-    models = {name: truth.with_columns(rank=pl.Series(one)) for name, one in ranks.items()}
-    segments = pl.DataFrame({"user": np.arange(n), "sample": np.arange(n) // users})
-
-    found = rf.rec(models, truth=truth, users=segments).compare(
-        "mrr@10", "hit_rate@3", by="sample", correction=None
-    )
-
-    for metric in ("mrr@10", "hit_rate@3"):
-        false = int((found.filter(pl.col("metric") == metric)["p_value"] <= 0.05).sum())
-        assert (
-            stats.binom.ppf(1e-4, samples, 0.03) <= false <= stats.binom.isf(1e-4, samples, 0.065)
-        )
-
-
 def test_clusters_whose_differences_cancel_do_not_differ():
     # of three users in a house two have .1 and .2 more by the one model, and one .3 more by the other: the sum is rounding
     hits = [(0, 1), (0, 2), (3, 0)]
@@ -287,10 +268,9 @@ def test_clusters_whose_differences_cancel_do_not_differ():
 
 def test_more_than_a_fifth_of_users_with_one_value_alone_is_a_selection():
     # 5 of 25 users, and 5 of 24; 5 of 100 are not yet many, 5 of 99 are
-    n, unpaired = np.array([20.0, 19.0, 95.0, 94.0]), np.full(4, 5.0)
-    selected = are_selected(n, unpaired)
+    n, of_each = np.array([20.0, 19.0, 95.0, 94.0]), np.full(4, fill_value=True)
+    selected, many = of_unpaired(n, np.full(4, 5.0), of_each).values()
     assert selected.tolist() == [False, True, False, False]
-    _, many = of_unpaired(n, unpaired, selected).values()
     assert many.tolist() == [True, False, False, True]
 
 

@@ -13,7 +13,6 @@ from scipy import stats
 
 import recframe as rf
 from buckets_of_users import buckets_of_users
-from compared_lists import LISTS_ARE_MISSING
 from folded_frames import FOLDS, folded, of_fold, over_folds, rec_of
 from plain_uncertainty import clustered_error, interval, quantile
 
@@ -176,22 +175,9 @@ def test_a_gate_is_that_of_users_as_clusters() -> None:
     assert ends == pytest.approx((mean, mean - half, mean + half))
 
 
-def test_power_is_that_of_users_whatever_their_folds() -> None:
-    # the same three folds: as many users as of one fold, with the same differences
-    frames = folded(11, 40)
-    first = {name: frame.filter(fold=0) for name, frame in frames.items()}
-    again = {
-        name: pl.concat([frame.with_columns(fold=pl.lit(fold, pl.Int64)) for fold in (0, 1, 2)])
-        for name, frame in first.items()
-    }
-    found = over_folds(again).power("recall", baseline="a")
-    one = rec_of(of_fold(first, 0)).power("recall", baseline="a")
-    assert_frame_equal(found, one, rel_tol=1e-9)
-
-
-@pytest.mark.parametrize("call", ["gaps", "slices"])
 @pytest.mark.parametrize("options", [{}, {"baseline": "a"}])
-def test_segments_are_compared_by_users_whatever_their_folds(
+@pytest.mark.parametrize("call", ["gaps", "slices", "power"])
+def test_segments_and_power_are_of_users_whatever_their_folds(
     call: str, options: dict[str, Any]
 ) -> None:
     # the same three folds: as many users as of one fold, each a cluster of their own
@@ -203,27 +189,13 @@ def test_segments_are_compared_by_users_whatever_their_folds(
         name: pl.concat([frame.with_columns(fold=pl.lit(fold, pl.Int64)) for fold in (0, 1, 2)])
         for name, frame in first.items()
     }
-    asked: dict[str, Any] = {"by": ["land", "sector"], "min_users": 3, **options}
+    of_segments: dict[str, Any] = {"by": ["land", "sector"], "min_users": 3}
+    asked = options | (of_segments if call != "power" else {})
 
     found = getattr(over_folds(again), call)("recall", "ndcg@3", **asked)
 
     one = getattr(rec_of(of_fold(first, 0)), call)("recall", "ndcg@3", cluster="own", **asked)
     assert_frame_equal(found, one, rel_tol=1e-9)
-
-
-@LISTS_ARE_MISSING
-def test_tables_have_the_values_and_verdicts_over_folds() -> None:
-    frames = folded(15, 60)
-    frames["recs"] = frames["recs"].filter((pl.col("model") == "a") | (pl.col("rank") > 2))
-    rec = over_folds(frames)
-
-    lines = str(rec.table("recall@3", baseline="a", decimals=3)).splitlines()
-
-    for row in rec.summarize("recall@3").rows(named=True):
-        low, high = row["value_low"], row["value_high"]
-        assert any(
-            f"{row['value']:.3f}" in line and f"[{low:.3f}, {high:.3f}]" in line for line in lines
-        )
 
 
 @pytest.mark.parametrize("call", [lambda rec: rec.judge(), lambda rec: rec.worst("recall")])

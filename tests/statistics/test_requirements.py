@@ -58,60 +58,6 @@ def test_what_is_written_is_read_again(bound, direction, model):
     assert Requirement.parse(str(asked)) == asked
 
 
-EXAMPLE = "write a metric, >= or <=, and a number or a share of a model, as 'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'"
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["ndcg@10", "ndcg@10 >=", "ndcg@10 > 0.28", "ndcg@10 =< 0.28", "ndcg@10 == 0.28", "ndcg@10 >= 28 %",
-     "0.2 <= ndcg@10 <= 0.5", "ndcg@10 >= 0.2.8", "ndcg@10 >= svd * 0.99",
-     "ndcg@10 >= 0.99 * my model", "ndcg@10 >= 0.99 * 5", 0.28, rf.ndcg @ 10],
-)  # fmt: skip
-def test_what_is_no_requirement_says_what_to_write(text):
-    with pytest.raises(rf.RecframeError) as error:
-        required([text])
-
-    given = repr(str(text)) if text != 0.28 else "0.28"
-    assert str(error.value) == f"{given} is not a requirement: {EXAMPLE}"
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("mrr >= 0.1 and ndcg@10 <= 1",
-         ("'mrr >= 0.1 and ndcg@10 <= 1' is not a requirement: write a metric, >= or <=, and a number or a share of a "
-          "model, as 'mrr >= 0.1', 'ndcg@10 <= 1'")),
-        ("ndgc@10 >= 0.28", "unknown metric 'ndgc@10'; did you mean 'ndcg@10'?"),
-        ("ndgc@10", "unknown metric 'ndgc@10'; did you mean 'ndcg@10'?"),
-        ("ndcg@10 >= 28", "'ndcg@10 >= 28' says nothing: ndcg is from 0 to 1; 28 % is 0.28"),
-        ("ndcg@10 <= 2", "'ndcg@10 <= 2' says nothing: ndcg is from 0 to 1; 2 % is 0.02"),
-        ("ndcg@10 >= -1", "'ndcg@10 >= -1' says nothing: ndcg is from 0 to 1"),
-        ("ndcg@10 >= 0 * svd", "'ndcg@10 >= 0 * svd' says nothing: the factor of a model's value is from 0 to inf"),
-    ],
-)  # fmt: skip
-def test_other_errors_name_the_metric_the_range_or_each_of_two(text, said):
-    with pytest.raises(rf.RecframeError) as error:
-        required([text])
-
-    assert str(error.value) == said
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ((rf.ndcg, ">", 0.5), "direction='>': direction takes '>=' or '<='"),
-        ((rf.ndcg, ">=", "0.5"), "bound='0.5': a requirement has a number as its bound, such as 0.28"),
-        ((rf.ndcg, ">=", math.nan), "bound=nan: a requirement has a number as its bound, such as 0.28"),
-        (("ndgc", ">=", 0.5), "unknown metric 'ndgc'; did you mean 'ndcg'?"),
-    ],
-)  # fmt: skip
-def test_an_object_is_checked_as_a_text_is(arguments, said):
-    with pytest.raises(rf.RecframeError) as error:
-        rf.Requirement(*arguments)
-
-    assert str(error.value) == said
-
-
 def test_cut_offs_go_to_metrics_without_one_and_each_requirement_comes_once():
     asked = ["ndcg >= 0.2", ["mrr@3 >= 0.1", rf.Requirement("mrr@3", ">=", 0.1)]]
 
@@ -120,13 +66,6 @@ def test_cut_offs_go_to_metrics_without_one_and_each_requirement_comes_once():
         "ndcg@10 >= 0.2",
         "mrr@3 >= 0.1",
     ]
-
-
-def test_nothing_is_no_requirement():
-    with pytest.raises(
-        rf.RecframeError, match=r"no requirement was given; write for example 'ndcg@10 >= 0.28'"
-    ):
-        required([])
 
 
 # states

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-PAGES = ["estimates", "power", "segments", "gates"]
+PAGES = ["comparison", "segments", "gates"]
 
 
 def printed(code):

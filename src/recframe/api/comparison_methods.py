@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import chain, combinations
 from typing import Any, Generic
 
@@ -10,13 +11,18 @@ import polars as pl
 
 from recframe.api import argument_errors
 from recframe.api.argument_errors import Asked, By, Cutoffs, F
-from recframe.api.request import Question, Request, check_names, question
+from recframe.api.request import Question, check_names, question
 from recframe.errors import ColumnError, RecframeError, silent
-from recframe.evaluation.required_columns import keys_of, needs_of, not_of_users, numbered
+from recframe.evaluation.required_columns import needs_of, numbered
 from recframe.frames.hints import Given
-from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
-from recframe.statistics.pareto_fronts import COLUMNS, VERDICT, Fronts
+from recframe.ranking.data_checks import checks_of_users, not_of_users
+from recframe.statistics.pareto_fronts import (
+    COLUMNS,
+    VERDICT,
+    check_fronts,
+    fronts,
+)
 from recframe.statistics.stored_results import GAPS, SLICES
 from recframe.statistics.sums import BASELINE, MODEL
 
@@ -177,8 +183,7 @@ class Compared(Generic[F]):
             note: why something is null, or cannot be shown.
 
         A model without a value of a metric has null, and dominates nobody. Where a profile rounds, fronts go by what is shown.
-        Metrics that `compare` does not take, such as personalization(similarity="overlap"), leave "open" what others dominate,
-        and so does a Python without recframe[stats].
+        It needs recframe[stats].
 
         Raises a RecframeError for a metric without a better end, and for fewer than two metrics; and what `evaluate` and
         `compare` raise.
@@ -199,26 +204,24 @@ class Compared(Generic[F]):
         │ c     ┆ 0.0   ┆ 1.0      ┆ dominated ┆ a, b         │
         └───────┴───────┴──────────┴───────────┴──────────────┘
         """
-        found = registry.asked(metrics, k)
-        fronts = Fronts.of(found)
         rec: Any = self._candidates()  # type: ignore[attr-defined]  # of a Rec
-        inputs = rec._inputs(by, found)  # noqa: SLF001  those of a Rec
-        kind = rec._answering(inputs.sides["recommendations"].kind)  # noqa: SLF001  as above
-        request = Request.of(kind, inputs, found)
-        request.check_models()
-        keys = keys_of(request.inputs, found)
+        asked = question(rec, metrics, k, by, None)
+        check_fronts(asked.metrics)
+        asked.pairs(None)
+        keys, others = asked.by, [*filter(MODEL.__ne__, asked.by)]
         check_names(keys, COLUMNS)
-        asked = rec._in_polars() if kind.collects else rec  # noqa: SLF001  those of a Rec
-        cells = numbered(asked.evaluate(found, by=by).lazy(), [*keys])
+        kind = asked.kind
+        rec = rec._in_polars() if kind.collects else rec  # noqa: SLF001  the methods of this room are those of a Rec
+        cells = numbered(rec.evaluate(asked.metrics, by=by).lazy(), [*keys])
         schema = pl.Schema([*cells.collect_schema().items(), *COLUMNS.items()])
-        if fronts.tested:
-            with silent():
-                pairs = asked.compare(fronts.tested, by=by)
-            of_pairs = [MODEL, BASELINE, *(key for key in keys if key != MODEL), "metric", VERDICT]
-            verdicts = numbered(pairs.lazy(), of_pairs).select(of_pairs)
-            cells = pl.concat([cells, verdicts], how="diagonal")
-        plan = kind.applied(cells, lambda rows: fronts.rows(rows, [*keys]), schema)
-        result: F = kind.give(plan.rename(keys), request.inputs.sources)
+        cells = cells.with_columns(pl.lit(None, pl.String).alias(VERDICT))
+        with silent():
+            pairs = rec.compare(asked.metrics, by=by).lazy()
+        of_pairs = [MODEL, BASELINE, *others, "metric", VERDICT]
+        verdicts = numbered(pairs, of_pairs).select(of_pairs)
+        cells = pl.concat([cells, verdicts], how="diagonal")
+        made = partial(fronts, keys=[*keys], metrics=asked.metrics)
+        result: F = kind.give(kind.applied(cells, made, schema).rename(keys), asked.inputs.sources)
         return result
 
 
@@ -235,14 +238,14 @@ def _of_segments(
     options: tuple[int, float],
 ) -> Any:
     """Return what a function of this name makes of the sums of segments, as a frame of the kind that came in."""
-    from recframe.statistics.segments import Segmenting, checks  # noqa: PLC0415
+    from recframe.statistics.segments import Segmenting  # noqa: PLC0415
 
     call = made.__name__
     _check(asked, call)
     own = {segment.inside: segment.name for segment in asked.inputs.segments}
     how = Segmenting(own, asked.metrics, *options, asked.cluster)
     pairing = None if baseline is None else asked.pairs(baseline)
-    cells = asked.cells(call, pairing, lambda inputs: [*checks(inputs, call)])
+    cells = asked.cells(call, pairing, partial(checks_of_users, call=call))
     names = {name: name for name in columns if name == "by"}
     names |= {model: asked.inputs.context.names[model] for model in asked.inputs.model}
     schema = pl.Schema(columns)

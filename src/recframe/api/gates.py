@@ -10,13 +10,13 @@ import polars as pl
 from recframe.api import argument_errors
 from recframe.api.argument_errors import By, Cutoffs, F
 from recframe.api.previous_results import earlier_rows, with_earlier
-from recframe.api.request import Question, check_pairs, question
+from recframe.api.request import Question, question
 from recframe.errors import DataError, RecframeError
+from recframe.evaluation.required_columns import Convention
 from recframe.frames.dtypes import as_text, text_of
 from recframe.frames.hints import A_FRAME_EACH, Either, bind
-from recframe.frames.kinds.kind import collected
+from recframe.frames.kinds.kind import Taken, collected
 from recframe.frames.roles import listed
-from recframe.metrics.language.definition import Metric
 from recframe.statistics.requirements import (
     COLUMNS,
     EARLIER,
@@ -101,8 +101,8 @@ class Gates(Generic[F]):
                 and no segment has a row for the requirement.
 
         It raises for what fails or is missing, and for a requirement that no row of `min_users` users decides.
-        `raises=False` returns the frame and does not raise. `cluster` is that of `summarize`. A metric without intervals is
-        judged by its value alone, and its `note` says it; one that few groups of users change is open.
+        `raises=False` returns the frame and does not raise. `cluster` is that of `summarize`. A set metric that few groups of
+        users change is open.
 
         Values are shown rounded by `decimals=` or a profile, and judged unrounded; half a unit of the last decimal is no
         difference to an earlier value.
@@ -186,10 +186,11 @@ def _judged(
     keys = of.by
     if models is not None and MODEL not in keys:
         raise RecframeError(_without_model("models="))
-    by_text = {str(metric): metric for metric in of.metrics}
+    by_text = {one.metric.text: one for one in of.conventions}
     # as the profile has them
-    metrics = [by_text[name] for name in asked["metric"]]
-    sums = _sums(of, asked, metrics)
+    needed = [by_text[name] for name in asked["metric"]]
+    metrics = [one.metric for one in needed]
+    sums = _sums(of, asked, needed)
     dtypes = sums.collect_schema()
     earlier = earlier_rows(last, of, dtypes)
 
@@ -202,17 +203,16 @@ def _judged(
     return of.result(sums, finished, keys, columns, notes=of.notes, hidden=["metric"])
 
 
-def _sums(of: Question, asked: pl.DataFrame, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
+def _sums(of: Question, asked: pl.DataFrame, needed: Sequence[Convention]) -> Taken:
     """Return the sums of values, and those of pairs with each model that a bound is a share of."""
     found = []
     for (model,), rows in asked.group_by(BASELINE, maintain_order=True):
-        places = {at: metrics[at] for at in rows[PLACE]}
-        pairing = None
-        if model is not None:
-            pairing = _pairing(of, str(model), rows["requirement"][0])
-            check_pairs([*places.values()])
+        pairing = None if model is None else _pairing(of, str(model), rows["requirement"][0])
+        places = {at: needed[at] for at in rows[PLACE]}
         found.append(of.sums(pairing, places).drop(BASELINE, strict=False))
-    return pl.concat(found, how="diagonal_relaxed")
+    sums: Any = found  # all plans, or all their results
+    rows: Taken = pl.concat(sums, how="diagonal_relaxed")
+    return rows
 
 
 def _pairing(of: Question, model: str, requirement: str) -> Pairing:

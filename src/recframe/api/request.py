@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import filterfalse
@@ -17,12 +17,13 @@ from recframe.api.lists_shown import warned_of_truth
 from recframe.audit.checks_of_models import first_of_each, models_of_other_users, notes_on_models
 from recframe.audit.data import Data, OfCall
 from recframe.audit.report import tell
-from recframe.errors import CallError, ColumnError, RecframeError
+from recframe.errors import ColumnError, RecframeError
 from recframe.evaluation import evaluation, trainings
-from recframe.evaluation.plan import Made, Run, planned
+from recframe.evaluation.plan import Run, planned
 from recframe.evaluation.required_columns import (
     SUPPORT,
     Convention,
+    has_interval,
     is_of_segment,
     keys_of,
     n_keys,
@@ -41,19 +42,22 @@ from recframe.frames.segments import Segment
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
-from recframe.statistics.groups import reason_without
-from recframe.statistics.samples import sums_of, with_weights_of_hits
 from recframe.statistics.stored_results import as_shown, joined_notes
-from recframe.statistics.sums import BASELINE, MODEL, PLACE, Pairing, Sample, cells_of
+from recframe.statistics.sums import BASELINE, MODEL, PLACE, Pairing, Sample, cells_of, sums_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+NOT_APART = {
+    "user": "one user has no interval",
+    TRAINING: "intervals are over users and trainings",
+}
+"""Why there is no interval for each value of a key."""
 FEW_ROWS = 100_000
 """Most rows for which plans are cached; above, a plan with precomputed lists takes half the time."""
 TIDY = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "n": pl.Int64}
 """The columns of a tidy result after those of `by`."""
-Checks = Callable[[Frames], Sequence[pl.LazyFrame]]
+Checks = Callable[[Frames], Iterable[pl.LazyFrame]]
 """Type of functions that give frames which fail where users stand in several segments."""
 
 
@@ -83,24 +87,14 @@ class Request:
 
     home: Frames = field(init=False)
     """The frames under their profile's own policies."""
+    metrics: list[Metric[...]] = field(init=False)
+    """The metrics with all their parameters, one for each column."""
 
     def __post_init__(self) -> None:
-        """Set the frames under their profile's own policies."""
+        """Set the frames under their profile's own policies, and the metrics."""
         profile = self.inputs.context.profile
         home = self.inputs if profile is None else under_profile.at_home(self.inputs)
-        vars(self).update(home=home)
-
-    @cached_property
-    def metrics(self) -> list[Metric[...]]:
-        """The metrics with all their parameters, one for each column."""
-        return [*map(attrgetter("metric"), self.stated)]
-
-    def check_models(self) -> None:
-        """Say that there are no models to compare, where no column of them is bound."""
-        if not self.inputs.model:
-            column = bind(model=repr("model"))
-            msg = f"there is nothing to compare without a column of models: {column}{A_FRAME_EACH}"
-            raise RecframeError(msg)
+        vars(self).update(home=home, metrics=[*map(attrgetter("metric"), self.stated)])
 
     def evaluated(self, beside: Sequence[str]) -> Taken:
         """Return the metrics by segment, with the columns that stand beside each: a plan, or its result."""
@@ -130,98 +124,66 @@ class Question(Request):
     looks: dict[str, pl.DataFrame] = field(default_factory=dict)
     """Rows of some users, which all checks of the call share; see `Data.look`."""
 
-    @cached_property
-    def conventions(self) -> list[Convention]:
-        """The conventions without rounding, used for all decisions."""
-        if not self.decimals:
-            return self.stated
-        return [replace(one, context=one.context.having(decimals=None)) for one in self.stated]
+    segments: tuple[Segment, ...] = field(init=False)
+    """The segments of the result, without the units that sums are taken of."""
+    by: dict[str, str] = field(init=False)
+    """The key columns of the result, by their names inside the plan."""
+    decimals: dict[str, int] = field(init=False)
+    """The number of displayed decimals, by the metrics' strings."""
+    conventions: list[Convention] = field(init=False)
+    """The conventions without rounding, used for all decisions."""
 
-    @cached_property
-    def decimals(self) -> dict[str, int]:
-        """The number of displayed decimals, by the metrics' strings."""
-        return {
-            str(one.metric): n for one in self.stated if (n := one.context.decimals) is not None
-        }
+    def __post_init__(self) -> None:
+        """Set what the metrics, their conventions and the frames say together."""
+        super().__post_init__()
+        whole, decimals, conventions = self.inputs, dict[str, int](), []
+        if units := whole.units:
+            left = tuple(one for one in whole.segments if one.inside not in units)
+            whole = replace(whole, segments=left)
+        for one in self.stated:
+            exact = one
+            if (n := one.context.decimals) is not None:
+                decimals[one.metric.text] = n
+                exact = replace(one, context=one.context.having(decimals=None))
+            conventions.append(exact)
+        by, segments = keys_of(whole, self.metrics), whole.segments
+        vars(self).update(segments=segments, by=by, decimals=decimals, conventions=conventions)
 
-    @cached_property
-    def segments(self) -> list[Segment]:
-        """The segments of the result, without the units that sums are taken of."""
-        if not self.inputs.units:
-            return [*self.inputs.segments]
-        return [one for one in self.inputs.segments if one.inside not in self.inputs.units]
+    def pairs(self, baseline: object) -> Pairing:
+        """Return the pairs of models, each with each or all with a baseline, or say why there are none."""
+        if not self.inputs.model:
+            column = bind(model=repr("model"))
+            msg = f"there is nothing to compare without a column of models: {column}{A_FRAME_EACH}"
+            raise RecframeError(msg)
+        name = None if baseline is None else text_of(baseline)
+        return Pairing(name, self.inputs.schema[MODEL], self.by[MODEL])
 
-    @cached_property
-    def by(self) -> dict[str, str]:
-        """The key columns of the result, by their names inside the plan."""
-        return keys_of(replace(self.inputs, segments=tuple(self.segments)), self.metrics)
-
-    def planned(self, made: Made, *what: Hashable) -> pl.LazyFrame:
-        """Return a plan of the metrics without rounding; see `plan.planned`."""
-        found = planned(self.home, self.conventions, self.run, made, *what, middling=FEW_ROWS)
-        return found.lazy()
-
-    def sums(
-        self, pairing: Pairing | None, places: Mapping[int, Metric[...]] | None = None
-    ) -> pl.LazyFrame:
-        """Return the sums of users' values for each segment, model and metric, or those in `places`; see `samples.sums_of`."""
-        places = dict(enumerate(self.metrics)) if places is None else places
+    def sums(self, pairing: Pairing | None, asked: Mapping[int, Convention] | None = None) -> Taken:
+        """Return the sums of each segment, model and metric, or of those `asked` by their places; see `sums.sums_of`."""
+        asked = dict(enumerate(self.conventions)) if asked is None else asked
         order = [*self.by]
         if pairing is not None:
             order = [*filter(MODEL.__ne__, order), MODEL, BASELINE]
 
         def made(inputs: Frames, run: Run) -> pl.LazyFrame:
-            sample = self._sample(inputs, run, places, pairing)
-            rows = sums_of(sample)
-            rows = rows if pairing else with_weights_of_hits(rows, sample, [*self.by])
+            rows = sums_of(Sample(inputs, asked, run, self.cluster).paired(pairing))
             return rows.sort([*order, PLACE], nulls_last=True)
 
-        return self.planned(made, "sums", pairing, *places.items())
+        places = zip(asked, map(attrgetter("metric.text"), asked.values()), strict=True)
+        what = ("sums", pairing, *places)
+        return planned(self.home, self.conventions, self.run, made, *what, middling=FEW_ROWS)
 
-    def cells(self, call: str, pairing: Pairing | None, checks: Checks) -> pl.LazyFrame:
+    def cells(self, call: str, pairing: Pairing | None, checks: Checks) -> Taken:
         """Return the sums of users' values by crossed segments, after checks that each user stands in one."""
-        places = dict(enumerate(self.metrics))
+        asked = dict(enumerate(self.conventions))
 
         def made(inputs: Frames, run: Run) -> pl.LazyFrame:
             inputs = replace(inputs, checks=(*inputs.checks, *checks(inputs)))
-            cells, _ = cells_of(self._sample(inputs, run, places, pairing))
+            cells, _ = cells_of(Sample(inputs, asked, run, self.cluster).paired(pairing))
             return cells.drop(BASELINE, strict=False)
 
-        return self.planned(made, call, pairing)
-
-    def _sample(
-        self,
-        inputs: Frames,
-        run: Run,
-        places: Mapping[int, Metric[...]],
-        pairing: Pairing | None,
-    ) -> Sample:
-        """Return the sample of users whose sums are taken."""
-        names = {*map(str, places.values())}
-        conventions = [one for one in self.conventions if str(one.metric) in names]
-        each = TRAINING in map(attrgetter("inside"), self.inputs.segments)
-        over_trainings = bool(self.inputs.training) and not each
-        sample = Sample(inputs, conventions, run, places, self.cluster, over_trainings)
-        return sample.paired(pairing)
-
-    def pairs(self, baseline: object) -> Pairing:
-        """Return the pairs of models, or say why there are none."""
-        self.check_models()
-        check_pairs(self.metrics)
-        if TRAINING in self.by:
-            given = Given("by", self.by[TRAINING])
-            msg = (
-                f"{given}: trainings of two models are not paired, whatever their names; leave it out to compare models over "
-                "users and trainings; summarize(by=...) shows each training"
-            )
-            raise RecframeError(msg)
-        return self.pairing(baseline)
-
-    def pairing(self, baseline: object, given: str = "") -> Pairing:
-        """Return the pairs of models with a baseline, or each with each."""
-        name = None if baseline is None else text_of(baseline)
-        column = self.inputs.context.names[MODEL]
-        return Pairing(name, self.inputs.schema[MODEL], column, given)
+        what = (call, pairing)
+        return planned(self.home, self.conventions, self.run, made, *what, middling=FEW_ROWS)
 
     @cached_property
     def notes(self) -> pl.LazyFrame | None:
@@ -231,7 +193,7 @@ class Question(Request):
         inputs = self.home
         if inputs.training or inputs.folds is not None:
             inputs = trainings.one_of_each(inputs)
-        inputs = inputs.candidates
+        inputs = inputs.candidates if inputs.context.bounds else inputs
         call = OfCall(self.metrics, inputs.given)
         return notes_on_models(Data(inputs, of_call=call, looks=self.looks))
 
@@ -252,7 +214,7 @@ class Question(Request):
 
     def result(  # noqa: PLR0913  one place makes all results of sums
         self,
-        rows: pl.LazyFrame,
+        rows: Taken,
         made: Callable[[pl.DataFrame], pl.DataFrame],
         names: Mapping[str, str],
         columns: Mapping[str, Any],
@@ -269,17 +231,18 @@ class Question(Request):
         others = [*filterfalse(names.__contains__, columns)]
         check_names(names, others)
         dtypes: dict[str, Any] = {**rows.collect_schema(), **columns}
-        schema = pl.Schema({one: dtypes[one] for one in (*names, *others)})
+        order = (*names, *others)
+        schema = pl.Schema(zip(order, map(dtypes.__getitem__, order), strict=True))
 
         def finished(found: pl.DataFrame) -> pl.DataFrame:
-            new = made(found)
-            return pl.DataFrame([(new if one in new.columns else found)[one] for one in schema])
+            columns = found.to_dict() | made(found).to_dict()
+            return pl.DataFrame([*map(columns.__getitem__, schema)])
 
-        # notes are joined by the names inside
-        plan = with_notes(self.kind.applied(rows, finished, schema), notes)
-        keys = (pl.col(inside).alias(name) for inside, name in names.items())
-        plan = plan.select(*keys, *others)
-        plan = as_shown(plan, self.decimals) if self.decimals else plan
+        plan = self.kind.applied(rows, finished, schema)
+        if notes is not None:  # joined by the names inside
+            plan = with_notes(plan.lazy(), notes)
+        plan = plan.select(*map(pl.Expr.alias, map(pl.col, names), names.values()), *others)
+        plan = as_shown(plan.lazy(), self.decimals) if self.decimals else plan
         sources = dict(self.inputs.sources)
         if BASELINE in names:
             sources[names[BASELINE]] = sources.get(names[MODEL])
@@ -305,7 +268,8 @@ class Question(Request):
                 columns[MODEL] = of_model.cast(result.schema[names[MODEL]])
             sides.append(pl.DataFrame(columns))
         rows = pl.concat(sides)
-        numbers = [rows.filter(rows["metric"] == str(metric)) for metric in self.metrics]
+        are_of = map(rows["metric"].eq, map(attrgetter("text"), self.metrics))
+        numbers = [*map(rows.filter, are_of)]
         known = [models_of_other_users] if BASELINE in names and self.notes is None else []
         tell(self.home, self.metrics, numbers, run, self.looks, known)
 
@@ -315,15 +279,23 @@ def question(
 ) -> Question:
     """Return the request, or raise an error where it is invalid."""
     asked, names = registry.asked(metrics, k), argument_errors.names(by)
-    inputs = _read(rec, asked, names, cluster)
+    for metric in asked:
+        if not has_interval(metric):
+            msg = f"{metric} has no interval, since it compares each list with all others; evaluate() has its values"
+            raise RecframeError(msg)
+    if cluster is None:
+        inputs: Frames = rec._inputs(names or None, asked)  # noqa: SLF001  the methods of this room are those of a Rec
+    else:
+        inputs = _with_clusters(rec, asked, names, cluster)
     unit = inputs.units[0] if inputs.units else None
-    if "user" in map(attrgetter("inside"), inputs.segments):
-        user = Given("by", inputs.context.names["user"])
-        msg = f"{user}: one user has no interval; evaluate(by='user') has the values"
-        raise RecframeError(msg)
+    for one in inputs.segments:
+        if one.inside in NOT_APART:
+            given = Given("by", one.name)
+            msg = f"{given}: {NOT_APART[one.inside]}; evaluate(by={one.name!r}) has the values"
+            raise RecframeError(msg)
     if inputs.folds is not None:
         inputs, unit = _over_folds(inputs, cluster), "user"
-    kind = rec._answering(inputs.sides["recommendations"].kind)  # noqa: SLF001  the methods of this room are those of a Rec
+    kind = rec._answering(inputs.sides["recommendations"].kind)  # noqa: SLF001
     return Question.of(kind, inputs, asked, unit)
 
 
@@ -332,28 +304,21 @@ def _over_folds(inputs: Frames, cluster: object) -> Frames:
     if cluster is not None:
         msg = f"{Given('cluster', cluster)}: over folds each user is a cluster; leave it out"
         raise RecframeError(msg)
-    if TRAINING in inputs.inside("id"):
-        each = Given("by", inputs.context.names[TRAINING])
-        msg = f"{each}: each training has no interval over folds; leave it out, or write evaluate()"
-        raise CallError(msg)
     user = Segment("user", inputs.context.names["user"], "id")
     return replace(inputs, segments=(*inputs.segments, user), units=("user",))
 
 
-def _read(
+def _with_clusters(
     rec: Any, metrics: Sequence[Metric[...]], names: Sequence[Any], cluster: object
 ) -> Frames:
-    """Return the frames, with a column of clusters as the last segment, or say why it is none."""
-    if cluster is None:
-        inputs: Frames = rec._inputs(names or None, metrics)  # noqa: SLF001
-        return inputs
+    """Return the frames with a column of clusters as the last segment, or say why it is none."""
     cluster = options.text("cluster", cluster, "the name of a column, such as 'household'")
     given = Given("cluster", cluster)
     if cluster in [*rec._context.by, *names]:  # noqa: SLF001
         msg = f"{given} is also a column of by=, so each segment would be one cluster; name another"
         raise RecframeError(msg)
     try:
-        inputs = rec._inputs([*names, cluster], metrics)  # noqa: SLF001
+        inputs: Frames = rec._inputs([*names, cluster], metrics)  # noqa: SLF001
     except ColumnError as error:
         raise type(error)(str(error).replace(str(Given("by", cluster)), str(given), 1)) from None
     segment = inputs.segments[-1]
@@ -378,14 +343,6 @@ def check_names(names: Mapping[str, str], columns: Collection[str]) -> None:
             given = Given(MODEL if inside == MODEL else "by", name)
             msg = f"{given} is also the name of a result column; rename the column first"
             raise ColumnError(msg)
-
-
-def check_pairs(metrics: Sequence[Metric[...]]) -> None:
-    """Reject metrics whose difference between models has no error."""
-    for metric in metrics:
-        if is_of_segment(metric) and (reason := reason_without(metric)):
-            msg = f"{metric} cannot be compared, since {reason}; evaluate() has its values"
-            raise RecframeError(msg)
 
 
 def tidied(values: pl.LazyFrame, inputs: Frames, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
@@ -425,10 +382,8 @@ def tell_of_tidy(
     tell(home, metrics, [rows.gather_every(n, place) for place in range(n)], run)
 
 
-def with_notes(result: pl.LazyFrame, notes: pl.LazyFrame | None) -> pl.LazyFrame:
+def with_notes(result: pl.LazyFrame, notes: pl.LazyFrame) -> pl.LazyFrame:
     """Return a result with the notes on its models or pairs; what arms of an experiment show is open."""
-    if notes is None:
-        return result
     columns = result.collect_schema().names()
     keys = [MODEL, BASELINE] if BASELINE in columns else [MODEL]
     notes = notes if BASELINE in columns else first_of_each(notes)

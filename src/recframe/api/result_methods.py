@@ -19,14 +19,12 @@ from recframe.api.request import question, sentences
 from recframe.api.splits import OfLogs
 from recframe.api.uncertain import Uncertain
 from recframe.errors import RecframeError
-from recframe.evaluation.required_columns import is_of_segment
 from recframe.frames import options
 from recframe.frames.dtypes import text_of
 from recframe.frames.options import MOST_DECIMALS
 from recframe.metrics import accuracy
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
-from recframe.statistics.groups import reason_without
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -166,11 +164,9 @@ class ResultsShown(Generic[F]):
         # what a profile rounds is not rounded twice
         rec = rec(decimals=MOST_DECIMALS)._in_polars()  # noqa: SLF001  the methods of this room are those of a Rec
         asked = question(rec, metrics, k, by, None)
-        tested = [one for one in asked.metrics if not (is_of_segment(one) and reason_without(one))]
         other = None if baseline is None else text_of(baseline)
         looks = Looks(
             asked.metrics,
-            tested,
             other,
             stars,
             std,

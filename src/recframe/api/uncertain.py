@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Generic, get_args
 
 import polars as pl
@@ -14,7 +15,7 @@ from recframe.errors import UnknownMetricError
 from recframe.frames import options
 from recframe.frames.dtypes import as_text
 from recframe.frames.options import Correction
-from recframe.statistics.stored_results import POWER, SUMMARY
+from recframe.statistics.stored_results import COMPARISON, OF_MARGIN, OF_USERS, POWER, SUMMARY
 from recframe.statistics.sums import MODEL
 
 
@@ -146,23 +147,24 @@ class Uncertain(Generic[F]):
         significance testing in information retrieval; Schuirmann 1987 (margins).
         """
         options.one_of("correction", correction, (*get_args(Correction), None))
-        how: Any = {"level": level, "margin": margin, "correction": correction}
-        how["min_users"] = min_users
-        result: F = self._compared(metrics, baseline, k, by, cluster, **how)
+        how: Any = {"level": level, "correction": correction, "min_users": min_users}
+        result: F = self._compared(metrics, baseline, k, by, cluster, margin, **how)
         return result
 
-    def _compared(
+    def _compared(  # noqa: PLR0913  those of compare, and what reports need
         self,
         metrics: Sequence[Asked],
         baseline: object,
         k: Cutoffs = None,
         by: By = None,
         cluster: str | None = None,
+        margin: float | None = None,
         *,
         model: str | None = None,
+        counts: bool = False,
         **options: Any,
     ) -> Any:
-        """Return the result of `compare`, of one `model` alone where it is named.
+        """Return the result of `compare`, of one `model` alone where it is named; `counts` gives numbers of users too.
 
         Its rows are the family of tests that a verdict allows for.
         """
@@ -177,13 +179,15 @@ class Uncertain(Generic[F]):
             end = "" if str(error).endswith("?") else "."
             msg = f"{error}{end} If it is a model to compare with, write baseline="
             raise UnknownMetricError(msg) from None
-        pairing = asked.pairs(baseline)
+        pairing, columns = asked.pairs(baseline), COMPARISON | (OF_USERS if counts else {})
+        for name in OF_MARGIN if margin is None else ():
+            del columns[name]
         # over folds a user is a cluster
-        how = Comparing(units="clusters" if cluster else "users", **options)
+        units = "clusters" if cluster else "users"
+        how = Comparing(margin=margin, units=units, **options)
         only = None if model is None else as_text(pl.col(MODEL), pairing.dtype) == model
-        return asked.answer(
-            lambda rows: compared(rows, asked.metrics, how), how.columns, pairing, only
-        )
+        made = partial(compared, metrics=asked.metrics, how=how)
+        return asked.answer(made, columns, pairing, only)
 
     @argument_errors.understood
     def power(
@@ -226,10 +230,10 @@ class Uncertain(Generic[F]):
 
         Source: Cohen 1988, Statistical power analysis for the behavioral sciences.
         """
-        from recframe.statistics.power import Power, powered  # noqa: PLC0415  NumPy and SciPy are an extra
+        from recframe.statistics.comparison import powered  # noqa: PLC0415  NumPy and SciPy are an extra
 
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         asked = question(rec, metrics, k, by, cluster)
-        how, pairing = Power(wanted, level), asked.pairs(baseline)
-        result: F = asked.answer(lambda rows: powered(rows, asked.metrics, how), POWER, pairing)
+        made = partial(powered, metrics=asked.metrics, wanted=wanted, level=level)
+        result: F = asked.answer(made, POWER, asked.pairs(baseline))
         return result

@@ -119,8 +119,6 @@ class Looks(NamedTuple):
     """Contents and signs of a table."""
 
     metrics: Sequence[Metric[...]]
-    tested: Sequence[Metric[...]]
-    """Metrics whose differences can be tested."""
     baseline: str | None
     """The model that all others are marked against; without it `stars` marks the best against the runner-up."""
     stars: bool
@@ -167,7 +165,6 @@ class Looks(NamedTuple):
         p = "after Holm's correction for"
         than = f"better, † worse than {self.baseline}"
         than = than if self.baseline else "better than the runner-up"
-        untested = ", ".join(str(one) for one in self.metrics if one not in self.tested)
         is_marked = self.stars or bool(self.baseline)
         notes = {
             "±: the standard deviation over the trainings.": self.std,
@@ -176,7 +173,6 @@ class Looks(NamedTuple):
             **dict.fromkeys(lacks, True),
             "Bold: the best model.": any("**" in cell for cell in cells),
             f"* {than}: {how} {p} the {counted(tests, 'test')} of the table.": is_marked,
-            f"Not tested: {untested}.": is_marked and untested,
         }
         return [note for note, is_so in notes.items() if is_so]
 
@@ -203,9 +199,9 @@ def table(rec: Any, looks: Looks, by: Sequence[Any], lacks: Sequence[str]) -> Ta
 
 def _beaten(rec: Any, looks: Looks, by: Sequence[Any]) -> tuple[set[Key], int]:
     """Return the models that are shown to be better than which, and how many tests that takes."""
-    if not looks.tested or not (looks.baseline or looks.stars):
+    if not (looks.baseline or looks.stars):
         return set(), 0
-    result = rec.compare(*looks.tested, baseline=looks.baseline, by=by, level=looks.level)
+    result = rec.compare(*looks.metrics, baseline=looks.baseline, by=by, level=looks.level)
     data = named(rec, result).data
     better = data.filter(verdict="better").select(*KEYS, "baseline")
     worse = data.filter(verdict="worse").select(*KEYS[:2], "baseline", "model")

@@ -16,7 +16,6 @@ from recframe.errors import ColumnError
 from recframe.frames.hints import Given
 from recframe.frames.inputs import Frames
 from recframe.frames.options import Context, Sharing
-from recframe.frames.segments import Segment
 from recframe.metrics.language.at import (
     BEST_BY_CATEGORY,
     BEST_BY_VALUE,
@@ -29,7 +28,7 @@ from recframe.metrics.language.at import (
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.definition import Definition, Metric, Over, Value
 from recframe.side_info import attributes
-from recframe.side_info.aggregation_levels import Levels
+from recframe.side_info.aggregation_levels import Level, Levels
 from recframe.side_info.sources import Fact
 
 # Names of columns
@@ -300,9 +299,9 @@ def is_of_segment(metric: Metric[...]) -> bool:
     return metric.shape == "set" or bool(needs_of(metric).means)
 
 
-def is_share(metric: Metric[...]) -> bool:
-    """Return whether a metric is known to be within 0 and 1, as a mean of such values or a ratio of means."""
-    return metric.shape != "set" and metric.range == (0.0, 1.0)
+def has_interval(metric: Metric[...]) -> bool:
+    """Return whether a metric has an interval: not if it compares each list with all others, so that no sums have it."""
+    return needs_of(metric).levels.isdisjoint((Level.ALONG, Level.ALONG_ALL))
 
 
 @lru_cache(maxsize=2048)
@@ -388,7 +387,7 @@ def keys_of(inputs: Frames, metrics: Sequence[Metric[...]]) -> dict[str, str]:
     if inputs.model and "model" not in by:
         by = {"model": inputs.context.names["model"], **by}
     for name in by.values():
-        if name in {"n_users", "n_lists", *map(str, metrics)}:
+        if name in {"n_users", "n_lists", *map(attrgetter("text"), metrics)}:
             msg = (
                 f"{Given('by', name)} is also the name of a result column; rename the column first"
             )
@@ -417,13 +416,3 @@ def columns_beside(
     """Return a metric's extra columns, null for those not computed."""
     missing = pl.lit(None, pl.Float64)
     return {name_beside(part, metric): found.get(part, missing) for part in beside}
-
-
-def not_of_users(call: str, segment: Segment, units: Sequence[str]) -> str:
-    """Return the message on a column of which a user has several values."""
-    option = "cluster" if segment.inside in units else "by"
-    given = Given(option, segment.name)
-    instead = f"evaluate(..., {given}) has the values of each segment, and compare(..., {given}) compares models within each"
-    if option == "cluster":
-        instead = "name a column that has one value for each user"
-    return f"{given}: {call} takes columns of users, but this one has several values for some user; {instead}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import filterfalse
 from typing import Literal
 
 import polars as pl
@@ -174,18 +175,17 @@ def sums_of_values(metrics: Sequence[Metric[...]]) -> ExactSums:
 
 
 def deepest_of(metrics: Sequence[Metric[...]]) -> int | None:
-    """Return the largest cut-off of the metrics, None where one has none; without a metric no rank is read."""
+    """Return the largest cut-off of the metrics that read ranks, None where one of them has none.
+
+    Relevant rows count at any rank, or without one.
+    """
     deepest = 1
     for metric in metrics:
-        if metric.k is None:
+        if metric.k is not None:
+            deepest = max(deepest, metric.k)
+        elif not needs_of(metric).columns <= RELEVANT or needs_of(metric).over == "lists":
             return None
-        deepest = max(deepest, metric.k)
     return deepest
-
-
-def _reads_ranks(metric: Metric[...]) -> bool:
-    """Return whether a metric reads ranks; relevant rows count at any rank, or without one."""
-    return metric.k is not None or not needs_of(metric).columns <= RELEVANT
 
 
 def values_of_users(
@@ -196,7 +196,7 @@ def values_of_users(
 ) -> UserValues:
     """Return the values of some metrics for the users of a judgement, in the segments of some keys."""
     words, context = Recorder(), judged.context
-    deepest = deepest_of([*filter(_reads_ranks, metrics)])
+    deepest = deepest_of(metrics)
     values = values_of_lists(metrics, words, deepest, judged)
     skips = context.no_relevant == "skip"
     counted = At(None, words).n_relevant > 0 if skips else pl.len() > 0
@@ -276,31 +276,29 @@ def _is_made_by_hits(metric: Metric[...]) -> bool:
 def values_of_lists(
     metrics: Sequence[Metric[...]], words: Recorder, deepest: int | None, judged: Judged
 ) -> dict[str, pl.Expr]:
-    """Return each metric's value of a list, under a name of its own, and add to the words what it reads."""
+    """Return each metric's value of a list, under a name of its own, and add to the words what it reads.
+
+    Raises an error for a metric that needs an order of tied items.
+    """
     values = {}
     for number, metric in enumerate(metrics):
-        value, own = _recorded(metric, deepest, judged)
+        sharing, definition = judged.sharing, metric.definition
+        if sharing is not None and not (definition.builtin or definition.linear):
+            msg = (
+                f"ties={sharing!r} needs your metric {metric.name!r} to be a sum over hits (see rf.At), declared by "
+                f"@rf.metric(linear=True); otherwise {OTHER_TIES}"
+            )
+            raise RecframeError(msg)
+        try:
+            value, own = recorded(metric, cut=metric.k == deepest, sharing=sharing)
+        except NoOrderError as error:
+            raise without_order(str(metric), str(sharing), error) from None
         words.add(own)
         value = value.cast(pl.Float64)
         if judged.context.no_relevant == "null":
             value = pl.when(At(None, words).n_relevant > 0).then(value)
         values[f"value {number}"] = value.alias(f"value {number}")
     return values
-
-
-def _recorded(metric: Metric[...], deepest: int | None, judged: Judged) -> tuple[pl.Expr, Recorder]:
-    """Return a metric's value of a list and what it reads, or say why it needs an order of tied items."""
-    definition, sharing = metric.definition, judged.sharing
-    if sharing is not None and not (definition.builtin or definition.linear):
-        msg = (
-            f"ties={sharing!r} needs your metric {metric.name!r} to be a sum over hits (see rf.At), declared by "
-            f"@rf.metric(linear=True); otherwise {OTHER_TIES}"
-        )
-        raise RecframeError(msg)
-    try:
-        return recorded(metric, cut=metric.k == deepest, sharing=sharing)
-    except NoOrderError as error:
-        raise without_order(str(metric), str(sharing), error) from None
 
 
 @lru_cache
@@ -330,7 +328,7 @@ def _check_shapes(
 
 def users_in_segments(judged: Judged) -> pl.LazyFrame:
     """Return each user of the universe once for each segment and model, whether or not they have a row in the branches."""
-    return _for_each_model(judged.inputs.attach(judged.members(), "users"), judged)
+    return judged.for_each_model(judged.inputs.attach(judged.members(), "users"))
 
 
 def n_users_of_segments(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
@@ -348,11 +346,7 @@ def n_users_of_segments(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
         # rows mostly stand user by user, so that few are left to a hash table
         n_users = pl.col("user").n_unique().cast(pl.Int64).alias("n_users")
         support = aggregate(heads(judged.users), [], [n_users])
-    return _for_each_model(support, judged)
-
-
-def _for_each_model(rows: pl.LazyFrame, judged: Judged) -> pl.LazyFrame:
-    return rows if judged.models is None else rows.join(judged.models, how="cross")
+    return support if judged.models is None else judged.for_each_model(support)
 
 
 # Row sources: hits, relevant rows, listed rows
@@ -447,7 +441,7 @@ def _relevant(
     one = replace(judged, models=None) if of_all and judged.models is not None else judged
     keys = judged.list_keys
     if of_all and judged.model:
-        keys = [key for key in keys if key not in judged.model]
+        keys = [*filterfalse(judged.model.__contains__, keys)]
     rows = one.relevant().rename({"gain": "relevant_gain"})
     sums = None
     if read & BEST_ORDER:
@@ -455,7 +449,7 @@ def _relevant(
             sums = by_grades(rows, keys, words.values_of(RELEVANT), ask)
         rows = _in_best_order(rows, keys, one, read)
     found = words.branches(keys, rows, RELEVANT) if sums is None else [sums]
-    return [judged.for_each_model(branch) for branch in found] if of_all else found
+    return [*map(judged.for_each_model, found)] if of_all else found
 
 
 def _in_best_order(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from operator import methodcaller
+from operator import attrgetter, methodcaller
 from typing import Any, Literal
 
 import polars as pl
@@ -23,7 +23,7 @@ from recframe.frames.by_expressions import Made
 from recframe.frames.dtypes import as_text, common, in_frames
 from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.engine import AllUsers
-from recframe.frames.kinds.kind import Known, Taken, check_threads, eager
+from recframe.frames.kinds.kind import Known, Taken, check_threads
 from recframe.frames.options import FOLD, SIDES, Context, Folds, Sharing
 from recframe.frames.roles import (
     DESCRIBES,
@@ -43,6 +43,11 @@ GROUP = "random group"
 LABEL = "label "
 """Prefix of unbound columns of the lists that may name systems."""
 Owner = Literal["recommendations", "truth"]
+
+
+def _is_of_items(segment: Segment) -> bool:
+    """Return whether a segment is a property of the item, or the item itself."""
+    return segment.at == "items" or segment.inside == "item"
 
 
 class Facts:
@@ -100,7 +105,6 @@ class Frames(Facts):
     def __post_init__(self) -> None:
         """Set the facts that follow from the fields."""
         main = self.sides.get("recommendations")
-        of_items = (one for one in self.segments if one.at == "items" or one.inside == "item")
         schema, ties = self.lists.collect_schema(), self.context.ties
         scored = "score" in schema
         vars(self).update(
@@ -112,7 +116,7 @@ class Frames(Facts):
             model=["model"] * (self.context.model is not None),
             training=["training"] * (self.context.training is not None),
             row_keys=self.inside("rows", "truth"),
-            item_keys=[one.inside for one in of_items],
+            item_keys=[*map(attrgetter("inside"), filter(_is_of_items, self.segments))],
         )
 
     @property
@@ -275,6 +279,8 @@ class Frames(Facts):
 
     def inside(self, *places: Place) -> list[str]:
         """Return the internal names of the segments whose columns are read at some places."""
+        if not self.segments:  # as in most calls, which ask often
+            return []
         return [one.inside for one in self.segments if one.at in places and one.add is None]
 
     def attach(self, rows: pl.LazyFrame, at: Literal["users", "items"]) -> pl.LazyFrame:
@@ -329,7 +335,7 @@ def read(
         raise ColumnError(msg)
     columns = [*segments, *label_columns(main, segments)] if labelled else [*segments]
     timed = _timed(sides, context) if labelled else ()
-    given: dict[str, Taken] = {}
+    given, here = dict[str, Taken](), dict[str, pl.DataFrame]()
     schemas: dict[str, pl.Schema] = {}
     for name, side in sides.items():
         roles = roles_of(name, side, judged=judged)
@@ -343,8 +349,10 @@ def read(
             missing = pl.lit(1, pl.Int64) if has_truth else pl.lit(None, pl.Float64)
             taken = taken.with_columns(relevance=missing)
         given[name], schemas[name] = taken, taken.collect_schema()
+        if isinstance(taken, pl.DataFrame):
+            here[name] = taken
     check_dtypes(schemas, sides, segments)
-    here, known = eager(given), Known.of(given, rows_are_items=main.rows_are_items)
+    known = Known.of(given, rows_are_items=main.rows_are_items)
     is_ranked = "rank" in schemas["recommendations"]
     if is_ranked and "ties" in context.given and context.ties != "item":
         msg = (

@@ -7,7 +7,6 @@ import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from itertools import combinations
 from typing import Any, ClassVar, Literal, TypedDict, get_args
 
 from recframe.errors import RecframeError, kind_of, sentence, shown, suggestion
@@ -159,16 +158,18 @@ class Context:
 
     def __post_init__(self) -> None:
         """Set what the options say together."""
-        names = {}
+        names, of_lists = dict[str, str](), []
         for role in NAMED_COLUMNS:
             name = getattr(self, role)
             names[role] = name if isinstance(name, str) else role
+            if role in OF_LISTS and name is not None:
+                of_lists.append(role)
         if self.folds is not None:
             names[FOLD] = self.folds.column
         reference = self.reference if isinstance(self.reference, str) else None
         vars(self).update(
             names=names,
-            of_lists=[role for role in OF_LISTS if getattr(self, role) is not None],
+            of_lists=of_lists,
             frames=[frame for frame in _SIDES(self) if frame is not None],
             policies=_POLICIES(self),
             without_frames=(*_WITHOUT_FRAMES(self), reference),
@@ -176,11 +177,10 @@ class Context:
 
     def bind(self, options: Mapping[str, Any]) -> Context:
         """Return the context with new values of some options, validated."""
-        self.check(options)
-        held = {
-            name: _side(name, value) if name in SIDES else _plain(name, value)
-            for name, value in options.items()
-        }
+        held = dict[str, Any]()
+        for name, value in options.items():
+            _check_option(name, value)
+            held[name] = _side(name, value) if name in SIDES else _plain(name, value)
         bound = replace(self, **held, given=self.given.union(options))
         _check_roles(bound)
         _check_threshold(bound)
@@ -225,15 +225,16 @@ _WITHOUT_FRAMES: Callable[[Context], tuple[object, ...]] = operator.attrgetter(
 
 def _check_roles(context: Context) -> None:
     """Reject a column with two roles, one of them that of an id."""
-    roles = [role for role in ROLES if role != "propensity"]  # whose dtype says more
-    named = [
-        one for one in roles if one in {"user", "item"} or isinstance(getattr(context, one), str)
-    ]
-    for first, second in combinations(named, 2):
-        is_same = context.names[first] == context.names[second]
+    roles: dict[str, str] = {}
+    for role in ROLES:
+        is_bound = role in {"user", "item"} or isinstance(getattr(context, role), str)
+        if role == "propensity" or not is_bound:  # whose dtype says more
+            continue
+        name = context.names[role]
+        first = roles.setdefault(name, role)
         # a rank, or a score, may be a relevance as well
-        if is_same and {first, second} - {"rank", "score"} != {"relevance"}:
-            msg = f"column {context.names[first]!r} has two roles, {first}= and {second}=; name a column for each"
+        if first != role and {first, role} - {"rank", "score"} != {"relevance"}:
+            msg = f"column {name!r} has two roles, {first}= and {role}=; name a column for each"
             raise RecframeError(msg)
 
 

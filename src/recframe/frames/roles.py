@@ -268,18 +268,21 @@ def check_dtypes(
         for inside, dtype in schema.items():
             if dtype == pl.Null or dtype.is_numeric() or inside not in {*IDS, *NUMBERS, *by}:
                 continue
-            column = f"column {titles[inside]!r} of {sides[name].title}"
-            if inside in NUMBERS:
-                if inside != "relevance" or dtype != pl.Boolean:
-                    cast = Either(": cast the column first", "; make it one in the file")
-                    msg = f"{column} is {dtype_shown(dtype)}; a {inside} is {NUMBERS[inside]}{cast}"
-                    raise ColumnError(msg)
-            elif dtype == pl.Object:
-                msg = f"{column} holds Python objects, which no frame can join or group; cast it to text"
-                raise ColumnError(msg)
             # a tuple: their hashes are not those of pl.List
-            elif inside in IDS and dtype in (pl.List, pl.Array):
-                raise ColumnError(_nested(column, dtype, titles[inside], name))
+            is_nested = inside in IDS and dtype in (pl.List, pl.Array)
+            is_flag = inside == "relevance" and dtype == pl.Boolean
+            is_text = inside in NUMBERS and not is_flag
+            if not (is_text or is_nested or dtype == pl.Object):
+                continue
+            column = f"column {titles[inside]!r} of {sides[name].title}"
+            if is_text:
+                cast = Either(": cast the column first", "; make it one in the file")
+                msg = f"{column} is {dtype_shown(dtype)}; a {inside} is {NUMBERS[inside]}{cast}"
+            elif is_nested:
+                msg = _nested(column, dtype, titles[inside], name)
+            else:
+                msg = f"{column} holds Python objects, which no frame can join or group; cast it to text"
+            raise ColumnError(msg)
 
 
 def _nested(column: str, dtype: pl.DataType, role_name: str, side: str) -> str:

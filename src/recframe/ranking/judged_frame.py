@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import filterfalse
 from typing import Literal
 
 import polars as pl
@@ -196,7 +197,7 @@ class Judged:
         """The users of the universe in each segment, with repetitions."""
         if self.known.users is not None:
             return self.known.users
-        everyone = [self._users_of(rows) for rows in self.sources_of_users()]
+        everyone = [*map(self._users_of, self.sources_of_users())]
         if self.universe == "both":
             judged, ranked = everyone
             return judged.join(ranked.unique(), on=self.user_keys, how="semi", nulls_equal=True)
@@ -315,7 +316,7 @@ class Judged:
         columns = [*distinct_names(*self.list_keys, *also), "gain"]
         if self.context.relevant_from == "list":
             return self.hits().select(columns)
-        of_all = [name for name in columns if name not in self.model]
+        of_all = filterfalse(self.model.__contains__, columns)
         rows = self.counted(self._keyed(self.pairs).select(of_all), {"recs", "both"})
         return self.for_each_model(rows)
 

@@ -21,7 +21,6 @@ from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
 from recframe.reports.decision import Decision, sign_of
 from recframe.side_info.requirements import check_needs
-from recframe.statistics.groups import reason_without
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 """The cut-offs of curves."""
@@ -74,11 +73,6 @@ class Facts:
     def of_users(self) -> list[Metric[...]]:
         """The metrics of which users have values."""
         return [metric for metric in self.metrics if not is_of_segment(metric)]
-
-    @property
-    def tested(self) -> list[Metric[...]]:
-        """The metrics whose differences can be tested."""
-        return [one for one in self.metrics if not (is_of_segment(one) and reason_without(one))]
 
     @property
     def over_cutoffs(self) -> list[Metric[...]]:
@@ -195,25 +189,25 @@ class Facts:
 
     @cached_property
     def compared_all(self) -> Result | None:
-        """Comparisons of all models with that one, in all metrics that can be tested."""
-        if self.stop or not self.tested or not self.against:
+        """Comparisons of all models with that one, in all metrics."""
+        if self.stop or not self.against:
             return None
-        return self.compared(self.against, self.tested)
+        return self.compared(self.against, self.metrics)
 
     @cached_property
     def decision(self) -> Decision | None:
         """The decision between candidates; None where two are not known, or none is better."""
         first = next(iter(self.metrics), None)
         baseline = self.baseline
-        if self.stop or first not in self.tested or not sign_of(first):
+        if self.stop or first is None or not sign_of(first):
             return None
-        signs = {str(one): sign_of(one) for one in self.tested}
+        signs = {str(one): sign_of(one) for one in self.metrics}
         rows = self.of_first(self.summary)
         known = [row["model"] for row in rows if row["value"] is not None]
         best, runner_up, *_ = [*(one for one in known if one != self.names.none), "", ""]
         if not runner_up:
             return None
-        others = [one for one in self.tested if one != first]
+        others = [one for one in self.metrics if one != first]
         families = [self.compared(runner_up, of, model=best) for of in ([first], others) if of]
         every = [row for found in families for row in found.data.to_dicts()]
         ahead = [row for row in every if signs[row["metric"]]]

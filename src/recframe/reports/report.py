@@ -112,7 +112,7 @@ def overview(facts: Facts) -> Section | None:
         parts.append(_figure(facts, "models", "models", facts.metrics[0], **facts.how))
     of = facts.compared_all
     if of is not None:
-        firsts = of._replace(data=of.data.filter(metric=str(facts.tested[0])))
+        firsts = of._replace(data=of.data.filter(metric=str(facts.metrics[0])))
         if 0 < len(firsts.data) <= MOST_MARKS:
             parts.append(_differences(facts, "compare", firsts, facts.against))
     caption = f"Mean of each metric, with its interval at {facts.at}"
@@ -219,7 +219,7 @@ def _figure(facts: Facts, name: str, call: str, *given: Any, **options: Any) -> 
 
 def _differences(facts: Facts, name: str, found: Result, baseline: str) -> Any:
     """Return the chart of comparisons of a metric."""
-    metric = next(one for one in facts.tested if str(one) == found.data["metric"][0])
+    metric = next(one for one in facts.metrics if str(one) == found.data["metric"][0])
     return _figure(
         facts, name, "_differences", found._replace(at=facts.at), metric, baseline, facts.margin
     )

@@ -8,19 +8,22 @@ from typing import NamedTuple
 import polars as pl
 
 from recframe.metrics.language.definition import Metric
-from recframe.statistics.arrays import Flags, Labels, Numbers, np, ratio
-from recframe.statistics.comparison import are_selected, notes_of, of_unpaired
+from recframe.statistics.comparison import SELECTED_NOTE, notes_of, of_unpaired
 from recframe.statistics.estimates import (
     Estimate,
+    Flags,
+    Labels,
+    Numbers,
     Sums,
     adjusted,
     as_columns,
     interval,
     least_p,
+    np,
     of_mean,
     p_below,
+    ratio,
     t_quantile,
-    t_statistic,
     users_of_share,
     words,
 )
@@ -35,10 +38,11 @@ class Distance(NamedTuple):
     """Distance of each row's value to its bound: the mean of b - f a, less a number or a share of an earlier value."""
 
     bound: Numbers
-    value: Numbers
-    low: Numbers
-    high: Numbers
     mean: Estimate
+    value: Numbers
+    below: Numbers
+    above: Numbers
+    """How far the interval reaches to both sides."""
     worst: Numbers
     """The end of the interval on the wrong side, as a number that is negative there."""
     worst_of_more: Numbers
@@ -67,7 +71,7 @@ def states(
     rows = rows.with_columns(gone.alias(GONE), paired=pl.col(BASELINE).is_not_null())
     rows = rows.sort([*keys, PLACE], nulls_last=True)
     of = Sums(rows, metrics)
-    d, n = _distance(of, level), of.n_users
+    d, n, of_value = _distance(of, level), of.n_users, of_mean(of, 0.0)
     few, p_value = (n > 0) & (n < min_users), _p_value(of, d, level)
     p_adjusted = adjusted(np.where(few, np.nan, p_value), method="holm")
     state, notes = _judged(of, d, few, p_adjusted <= 1.0 - level)
@@ -78,7 +82,6 @@ def states(
         f"significant alone, not after correcting for {tests} tests": alone,
         **notes,
     }
-    of_value = of_mean(of, 0.0)
     lacks = {"the earlier result has no such row": of.earlier & np.isnan(of.other)}
     each = zip(words(lacks, notes), notes_of(of, of_value, paired=of.paired), strict=True)
     found = {
@@ -86,8 +89,8 @@ def states(
         "value": of_value.value,
         "bound": d.bound,
         "difference": d.value,
-        "difference_low": d.low,
-        "difference_high": d.high,
+        "difference_low": d.value - d.below,
+        "difference_high": d.value + d.above,
         # on the right side there is nothing to test
         "p_adjusted": np.where(of.sign * d.value < 0, p_adjusted, np.nan),
         "n_users": np.nan_to_num(n),
@@ -103,24 +106,21 @@ def _distance(of: Sums, level: float) -> Distance:
 
     The ends of an earlier value's interval are put in as if of other users. Source: Newcombe 1998.
     """
-    sign, share, other = of.sign, of.bound, of.other
+    share, other = of.bound, of.other
     factor = np.where(of.paired, share, 0.0)
     e, more = of_mean(of, factor), of_mean(of, factor, with_ends=True)
     half, of_more = (t_quantile(level, one.freedom) * one.error for one in (e, more))
-    low, high = interval(e, of, level)
     bound = share * np.select([of.paired, of.earlier], [ratio(of.a, of.n), other], 1.0)
     beyond = np.where(of.paired, 0.0, bound)
-    then = np.array([of.other_high - other, other - of.other_low])
-    above_then, below_then = np.where(of.earlier, share * then, 0.0)
-    below = np.hypot(np.where(of.paired, half, e.value - low), above_then)
-    above = np.hypot(np.where(of.paired, half, high - e.value), below_then)
+    low, high = np.where(of.paired, (e.value - half, e.value + half), interval(e, of, level))
+    then = np.where(of.earlier, (of.other_high - other, other - of.other_low), 0.0) * share
+    reach = below, above = np.hypot((e.value - low, high - e.value), then)
     # of sums, or of a value that was stored with few decimals
     rounding = np.fmax(ROUNDING * np.maximum(1.0, np.abs(bound)), 0.5 * of.unit * share)
     value = np.where(np.abs(e.value - beyond) <= rounding, 0.0, e.value - beyond)
-    worst = np.where(sign > 0, value - below, -value - above)
-    wider = np.hypot(of_more, np.where(sign > 0, above_then, below_then))
-    worst_of_more = sign * (more.value - beyond) - wider
-    return Distance(bound, value, value - below, value + above, e, worst, worst_of_more)
+    to_worst, then_to_worst = (np.where(of.sign > 0, *ends) for ends in (reach, then))
+    worst_of_more = of.sign * (more.value - beyond) - np.hypot(of_more, then_to_worst)
+    return Distance(bound, e, value, below, above, of.sign * value - to_worst, worst_of_more)
 
 
 def _p_value(of: Sums, d: Distance, level: float) -> Numbers:
@@ -132,33 +132,31 @@ def _p_value(of: Sums, d: Distance, level: float) -> Numbers:
     """
     e = d.mean
     freedom = np.fmin(e.freedom, np.where(of.earlier, of.other_n - 1.0, np.nan))
-    to_bound = np.where(d.value < 0, d.high - d.value, d.value - d.low)
+    to_bound = np.where(d.value < 0, d.above, d.below)
     of_ends = ratio(to_bound, t_quantile(level, freedom))
     of_share = np.sqrt(np.maximum(ratio(d.bound * (1.0 - d.bound), users_of_share(e)), 0.0))
     error = np.select([of.earlier, of.share & ~of.paired], [of_ends, of_share], e.error)
     meet = of.paired & (of.sign * (1.0 - of.bound) >= 0)
-    p_value = 2.0 * p_below(of.sign * t_statistic(d.value, error), freedom)
+    p_value = 2.0 * p_below(of.sign * d.value, error, freedom)
     least = least_p(np.where(meet, of.differ, of.effective))
     return np.maximum(np.minimum(p_value, 1.0), least)
 
 
 def _judged(of: Sums, d: Distance, few: Flags, shown: Flags) -> tuple[Labels, dict[str, Flags]]:
     """Return the state of each row, and notes on it; `shown` says whether the p value for all rows is small."""
-    n, each, unpaired = of.n_users, of.of_each, np.where(of.paired, of.unpaired, 0.0)
-    selected = each & are_selected(n, unpaired)
-    by_value = (of.reason != "") & ~np.isnan(d.value)
+    n, each = of.n_users, of.of_each
+    unpaired = of_unpaired(n, np.where(of.paired, of.unpaired, 0.0), each)
     # all users have one value, and no end of the metric says what others could have
     has_ends = np.isfinite(of.lowest) & np.isfinite(of.highest)
     hidden = ~has_ends & (d.mean.error == 0) & each & (n < FEW)
-    fails = (of.sign * d.value < 0) & (by_value | (~hidden & shown))
+    fails = (of.sign * d.value < 0) & ~hidden & shown
     alone, sure = d.worst >= 0, ~each | (d.worst_of_more >= 0)
-    cases = [of.rows[GONE].is_not_null(), few | selected, fails, by_value | (alone & sure)]
+    cases = [of.rows[GONE].is_not_null(), few | unpaired[SELECTED_NOTE], fails, alone & sure]
     state = np.select(cases, [MISSING, OPEN, FAILS, HOLDS], OPEN)
     is_open = state == OPEN
     hard = "compared with an interval as if of other users, so hard to show"
     return state, {
-        "judged by its value alone": by_value,
-        **of_unpaired(n, unpaired, selected),
+        **unpaired,
         hard: is_open & of.earlier,
         "two more users could change it": is_open & alone & ~few & ~sure,
     }

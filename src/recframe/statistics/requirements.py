@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, Literal, cast
 
 import polars as pl
@@ -178,7 +179,7 @@ def asked_of(
 
 def metrics_of(requirements: Iterable[Requirement]) -> list[Metric[...]]:
     """Return the metrics of requirements, each once."""
-    return list(dict.fromkeys(requirement.metric for requirement in requirements))
+    return list(dict.fromkeys(map(attrgetter("metric"), requirements)))
 
 
 def _no_requirement(given: object) -> str:

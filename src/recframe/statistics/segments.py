@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import polars as pl
 
-from recframe.errors import fails_whole_if, short
-from recframe.evaluation.required_columns import not_of_users
+from recframe.errors import short, worded
 from recframe.frames.dtypes import as_text
-from recframe.frames.inputs import Frames
-from recframe.frames.kinds.kind import run_by_size
+from recframe.frames.kinds.kind import run_all_by_size
 from recframe.frames.rows.joins import ExactSums, joined
 from recframe.metrics.language.definition import Metric
-from recframe.statistics.arrays import np, ratio
 from recframe.statistics.estimates import (
     Estimate,
     Sums,
@@ -23,27 +19,19 @@ from recframe.statistics.estimates import (
     as_columns,
     as_numbers,
     judged,
+    np,
     of_mean,
+    ratio,
     words,
 )
 from recframe.statistics.stored_results import FEW
-from recframe.statistics.sums import (
-    MODEL,
-    OF_UNITS,
-    PARTS,
-    PLACE,
-    USER,
-    USERS,
-    exactly_0,
-    over_units,
-)
+from recframe.statistics.sums import MODEL, PARTS, PLACE, USER, USERS, exactly_0, over_units
 
 BY, SEGMENT, LARGE = "by", "segment", "large"
-ENDS: dict[str, Literal["first", "last"]] = {"best": "first", "worst": "last"}
-"""The two segments of a gap, by their place among the large segments from the best on."""
+known, users = pl.col(SEGMENT).is_not_null(), pl.col(USERS)
 WORST = "worst"
-REST, ALL = "rest ", "all "
-"""Prefixes of the sums of all users outside of a segment, and of all users."""
+ENDS = ("best", WORST)
+"""The two segments of a gap, the first and the last of the large segments from the best on."""
 
 
 @dataclass(frozen=True)
@@ -59,53 +47,39 @@ class Segmenting:
     """Column of clusters, within which users are correlated."""
 
 
-def checks(inputs: Frames, call: str) -> Iterator[pl.LazyFrame]:
-    """Give frames of one row that fail when the plan runs, if a column of rows puts a user into several segments."""
-    for segment in inputs.segments:
-        if segment.at not in {"rows", "truth"}:
-            continue
-        name = segment.inside
-        frames = [inputs.truth] if segment.at == "truth" else [inputs.lists, inputs.truth]
-        users = [
-            frame.filter(pl.col("user").is_not_null()).select("user", name).unique()
-            for frame in frames
-            if frame is not None
-        ]
-        in_several = pl.len() > pl.col("user").n_unique()
-        each = pl.concat(users, how="vertical_relaxed").unique()
-        message = not_of_users(call, segment, inputs.units)
-        yield each.select(check=fails_whole_if(in_several, message))
-
-
-def segments_of(
+def _segments(
     cells: pl.DataFrame, columns: Sequence[str], how: Segmenting, *, with_rest: bool = False
-) -> pl.DataFrame:
-    """Return each segment of some columns with its sums and users, by model and metric, those without a known value too.
+) -> list[pl.DataFrame]:
+    """Return the sums and users of each segment of some columns, by model and metric, with `BY` and the text `SEGMENT`.
 
-    The columns come as text. `with_rest` has the sums of all other users and of all too, under the prefixes `REST` and `ALL`.
+    The text is null where a column is. `with_rest` has the columns' names in the text, and the sums of all other users and of
+    all too, in frames of the same rows.
     """
-    on = [*([MODEL] if MODEL in cells.columns else []), PLACE]
-    keys, units = [*columns, *on], [] if how.cluster is None else [how.cluster]
-    counts = [name for name in (*PARTS, USERS) if name in cells.columns]
-    exact, plan = ExactSums({name: pl.col(name) for name in counts}), cells.lazy()
+    on = [*filter(cells.columns.__contains__, (MODEL, PLACE))]
+    keys, cluster, plan = [*columns, *on], how.cluster, cells.lazy()
+    units = [] if cluster is None else [cluster]
+    counts = [*filter(cells.columns.__contains__, (*PARTS, USERS))]
+    exact = ExactSums({name: pl.col(name) for name in counts})
     each = exact.of(plan, [*keys, *units])
-    rows = over_units(each, keys, how.cluster)
+    found, texts = [over_units(each, keys, cluster)], list[str | pl.Expr]()
     if with_rest:
+        every, there = exact.of(plan, [*on, *units]), each.select(keys).unique()
         own = each.select(*keys, *units, pl.col(*counts).name.prefix("own "))
-        every = exact.of(plan, [*on, *units])
-        parts = joined(joined(rows.select(keys), every, on, "inner"), own, [*keys, *units])
-        rest = over_units(parts.with_columns(map(_less_own, counts)), keys, how.cluster)
+        parts = joined(joined(there, every, on, "inner"), own, [*keys, *units])
+        found.append(over_units(parts.with_columns(map(_less_own, counts)), keys, cluster))
         # over folds a user is a cluster, of which there is no variance within
-        user = how.cluster if how.cluster == USER else None
-        whole = over_units(every if user else exact.of(plan, on), on, user)
-        for prefix, others, by in ((REST, rest, keys), (ALL, whole, on)):
-            sums = pl.col(*dict.fromkeys([*counts, *OF_UNITS])).name.prefix(prefix)
-            rows = joined(rows, others.select(*by, sums), by)
-    rows = rows.sort(*on, *columns, nulls_last=True)
-    texts = [as_text(pl.col(name), cells.schema[name]).alias(name) for name in columns]
+        whole = every if cluster == USER else exact.of(plan, on)
+        whole = over_units(whole, on, USER if cluster == USER else None)
+        found.append(joined(there, whole, on, "inner"))
+    for name in columns:
+        text = as_text(pl.col(name), cells.schema[name])
+        texts += [f"{', ' * bool(texts)}{how.names[name]}=", text]
+    segment = worded(*texts[not with_rest :]).alias(SEGMENT)
     # who count once over folds
-    users = pl.col(USERS if USERS in counts else "n").cast(pl.Int64).alias(USERS)
-    return run_by_size(rows.with_columns(*texts, users), len(cells))
+    n_users = pl.col(USERS if USERS in counts else "n").cast(pl.Int64).alias(USERS)
+    named = (segment, n_users, pl.lit(how.names[columns[0]]).alias(BY))
+    rows = [one.sort(*on, *columns, nulls_last=True).with_columns(named) for one in found]
+    return [one.drop(columns) for one in run_all_by_size(rows, len(cells))]
 
 
 def _less_own(name: str) -> pl.Expr:
@@ -126,65 +100,62 @@ def gaps(
     picked among them. The p value is 1 - (1 - p)^m. Both hold for any correlation of the pairs. Where all users of one of the
     two have the same value, nothing is known of its error. Source: Welch 1947; Sidak 1967.
     """
-    segments = pl.concat([_of_column(cells, column, how) for (column,) in crossed])
-    on = [BY, *([MODEL] if MODEL in schema else []), PLACE]
-    known, users = pl.col(SEGMENT).is_not_null(), pl.col(USERS)
-    groups = segments.group_by(on, maintain_order=True).agg(
-        known=users.filter(known).sum(),
-        unknown=users.filter(~known).sum(),
-        n_segments=(known & (users > 0)).sum().cast(pl.Int64),
+    rows = _best_and_worst(cells, crossed, how)
+    best, worst = (
+        Estimate(*(as_numbers(rows[f"{end} {name}"]) for name in Estimate._fields)) for end in ENDS
     )
-    of = Sums(segments, how.metrics)
-    score = pl.Series(np.where(of.higher, -1.0, 1.0) * of_mean(of).value)
-    large = segments.with_columns(score=score).filter(known & (users >= max(how.min_users, 1)))
-    large = large.with_columns(pl.len().over(on).alias(LARGE)).filter(pl.col(LARGE) > 1)
-    large = large.sort("score", maintain_order=True)
-    ends = {}
-    for end, keep in ENDS.items():
-        rows = large.unique(on, keep=keep, maintain_order=True)
-        ends[end] = groups.join(rows, on=on, how="left", nulls_equal=True, maintain_order="left")
-    made = _between(groups, ends, schema, how)
-    names = (rows[SEGMENT].alias(end) for end, rows in ends.items())
-    return groups.with_columns(*made, *names).select(*schema)
-
-
-def _between(
-    groups: pl.DataFrame, ends: Mapping[str, pl.DataFrame], schema: pl.Schema, how: Segmenting
-) -> pl.DataFrame:
-    """Return the gaps between best and worst segments, with their intervals and notes."""
-    best, worst = (of_mean(Sums(rows, how.metrics)) for rows in ends.values())
-    gap, n_large = apart(best, worst), as_numbers(ends["best"][LARGE])
+    gap, n_large = apart(best, worst), as_numbers(rows[LARGE])
     error = np.where((best.error > 0) & (worst.error > 0), gap.error, np.nan)
     gap = gap._replace(value=np.abs(gap.value), error=error)
-    tested = judged(gap, level=how.level, correction="sidak", tests=n_large * (n_large - 1.0) / 2.0)
-    sizes = {f"{end}_n_users": as_numbers(rows[USERS]) for end, rows in ends.items()}
+    n_pairs = n_large * (n_large - 1.0) / 2.0
+    low, high, _, p_value = judged(gap, level=how.level, correction="sidak", tests=n_pairs)
+    sizes = {f"{end}_n_users": as_numbers(rows[f"{end} {USERS}"]) for end in ENDS}
     few = f"fewer than two segments of at least {how.min_users} users, so no gap"
     constant = "all users of the best or the worst segment have the same value, so no interval"
     lacks = {
-        "nobody has a value": as_numbers(groups["known"]) == 0,
+        "nobody has a value": as_numbers(rows["known"]) == 0,
         few: np.isnan(gap.value),
-        constant: np.isnan(tested.low),
+        constant: np.isnan(low),
     }
     rough = np.fmin(*sizes.values()) < FEW
     told = words(lacks, {f"segments of fewer than {FEW} users, so the interval is rough": rough})
     columns = {
-        "metric": Sums(groups, how.metrics).name,
         "gap": gap.value,
-        "gap_low": tested.low,
-        "gap_high": tested.high,
+        "gap_low": low,
+        "gap_high": high,
         "best_value": best.value,
         "worst_value": worst.value,
-        "p_value": tested.p_adjusted,
-        "note": [*map(_with_unknown, told, groups[BY], groups["unknown"])],
+        "p_value": p_value,
+        "note": [*map(_with_unknown, told, rows[BY], rows["unknown"])],
         **sizes,
     }
-    return as_columns(columns, schema)
+    ends = (rows[f"{end} {SEGMENT}"].alias(end) for end in ENDS)
+    return rows.with_columns(*as_columns(columns, schema), *ends).select(*schema)
 
 
-def _of_column(cells: pl.DataFrame, column: str, how: Segmenting) -> pl.DataFrame:
-    """Return the segments of a column, which is named in `by`."""
-    rows = segments_of(cells, [column], how)
-    return rows.rename({column: SEGMENT}).with_columns(pl.lit(how.names[column]).alias(BY))
+def _best_and_worst(
+    cells: pl.DataFrame, crossed: Sequence[tuple[str, ...]], how: Segmenting
+) -> pl.DataFrame:
+    """Return the means of the best and the worst large segments of each column, model and metric, where there are two."""
+    segments = pl.concat(_segments(cells, columns, how)[0] for columns in crossed)
+    on = [*filter(segments.columns.__contains__, (BY, MODEL, PLACE))]
+    of = Sums(segments, how.metrics)
+    e = of_mean(of)
+    score = np.where(of.higher, -1.0, 1.0) * e.value
+    made = {"metric": of.name, "score": score, **e._asdict()}
+    segments = segments.select(*on, SEGMENT, USERS, *map(pl.Series, made, made.values()))
+    groups = segments.group_by(on, maintain_order=True).agg(
+        pl.col("metric").first(),
+        known=users.filter(known).sum(),
+        unknown=users.filter(~known).sum(),
+        n_segments=(known & (users > 0)).sum().cast(pl.Int64),
+    )
+    large = segments.filter(known, users >= how.min_users).sort("score", maintain_order=True)
+    columns = pl.col(SEGMENT, USERS, *Estimate._fields)
+    best, worst = columns.first().name.prefix("best "), columns.last().name.prefix("worst ")
+    ends = large.group_by(on, maintain_order=True).agg(best, worst, pl.len().alias(LARGE))
+    ends = ends.filter(pl.col(LARGE) > 1)
+    return groups.join(ends, on=on, how="left", nulls_equal=True, maintain_order="left")
 
 
 def _with_unknown(note: str | None, column: str, unknown: int) -> str | None:
@@ -206,44 +177,28 @@ def slices(
     NOTE: no variance is taken to be below that of all users together, since of slices with sparse values those with few hits
     have a small variance by chance, and would be found lower.
     """
-    rows = pl.concat([_crossed(cells, columns, how) for columns in crossed])
-    of, others = Sums(rows, how.metrics), (Sums(_of(rows, one), how.metrics) for one in (REST, ALL))
-    own, rest, every = map(of_mean, (of, *others))
-    own, rest = _at_least(own, every), _at_least(rest, every)
+    parts = [_segments(cells, columns, how, with_rest=True) for columns in crossed]
+    each: list[pl.DataFrame] = [*map(pl.concat, zip(*parts, strict=True))]
+    are_slices = each[0].select(known & (users >= how.min_users)).to_series()
+    rows, *others = (one.filter(are_slices) for one in each)
+    of, (rest, every) = Sums(rows, how.metrics), (of_mean(Sums(one, how.metrics)) for one in others)
+    own, rest = _at_least(of_mean(of), every), _at_least(rest, every)
     e = apart(own, rest)
     tested = judged(e, level=how.level, correction="sidak")
     found = {
         "metric": of.name,
         "difference": e.value,
-        "difference_low": tested.low,
-        "difference_high": tested.high,
+        **tested._asdict(),
         "value": own.value,
         "rest": rest.value,
-        "p_value": tested.p_value,
-        "p_adjusted": tested.p_adjusted,
         "n_users": rows[USERS],
         "note": words({"nobody is outside": np.isnan(rest.value)}, {}),
+        WORST: np.where(of.higher, tested.difference_high, -tested.difference_low),
     }
-    made = as_columns(found, schema)
-    worst = pl.Series(WORST, np.where(of.higher, tested.high, -tested.low), nan_to_null=True)
-    order = [*([MODEL] if MODEL in schema else []), PLACE]
-    result = rows.select(*order, SEGMENT).hstack([*made, worst])
+    made = as_columns(found, {**schema, WORST: pl.Float64})
+    order = [*filter(rows.columns.__contains__, (MODEL, PLACE))]
+    result = rows.select(*order, SEGMENT).hstack(made)
     return result.sort([*order, WORST], nulls_last=True, maintain_order=True).select(*schema)
-
-
-def _crossed(cells: pl.DataFrame, columns: Sequence[str], how: Segmenting) -> pl.DataFrame:
-    """Return the slices of some columns that have users enough, with their own sums and those of all users outside."""
-    rows = segments_of(cells, columns, how, with_rest=True)
-    texts = [pl.format("{}{}", pl.lit(f"{how.names[name]}="), pl.col(name)) for name in columns]
-    rows = rows.filter(pl.all_horizontal(pl.col(*columns).is_not_null()))
-    rows = rows.with_columns(pl.concat_str(texts, separator=", ").alias(SEGMENT))
-    return rows.filter(pl.col(USERS) >= max(how.min_users, 1)).drop(columns)
-
-
-def _of(rows: pl.DataFrame, prefix: str) -> pl.DataFrame:
-    """Return the sums under a prefix by their own names."""
-    own = pl.col(f"^{prefix}.*$").name.map(lambda name: name.removeprefix(prefix))
-    return rows.select(PLACE, own)
 
 
 def _at_least(e: Estimate, every: Estimate) -> Estimate:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
 
 import polars as pl
 
-Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
-
 MOST_DECIMALS = 9
 TEXTS = {"metric", "best", "worst", "verdict", "note", "by", "segment"}
-COUNTS = {"wins", "ties", "losses", "users_needed"}
+COUNTS = {"wins", "ties", "losses", "users_needed", "n_lists", "n_segments"}
 FEW = 30
 """Equal-sized clusters, or users of a segment, below which a t interval is rough."""
 FEW_VALUES = 15
@@ -21,14 +18,11 @@ FEW_VALUES = 15
 
 def columns_of(names: str) -> dict[str, type[pl.DataType]]:
     """Return the columns of a result with their dtypes, which follow from their names."""
-    return {name: _dtype_of(name) for name in names.split()}
-
-
-def _dtype_of(name: str) -> type[pl.DataType]:
-    if name in TEXTS:
-        return pl.String
-    is_count = name in COUNTS or name.startswith("n_") or name.endswith("_n_users")
-    return pl.Int64 if is_count else pl.Float64
+    found: dict[str, type[pl.DataType]] = {}
+    for name in names.split():
+        is_count = name in COUNTS or name.endswith("n_users")
+        found[name] = pl.String if name in TEXTS else pl.Int64 if is_count else pl.Float64
+    return found
 
 
 SUMMARY = columns_of("metric value value_low value_high std n_users n_lists note")
@@ -72,28 +66,15 @@ def decimals_of(low: float | None, high: float | None) -> int | None:
     return min(max(1 - math.floor(math.log10(half)), 0), MOST_DECIMALS)
 
 
-def as_shown(rows: Frame, decimals: Mapping[str, int]) -> Frame:
+def as_shown(rows: pl.LazyFrame, decimals: Mapping[str, int]) -> pl.LazyFrame:
     """Return rows rounded to their metrics' decimals; intervals still contain their value."""
-    if not decimals:
-        return rows
-    names = rows.collect_schema().names()
-    there = [name for name in ("value", "baseline_value") if name in names]
-    rows = rows.with_columns(_rounded(name, decimals) for name in there)
-    if "value_low" not in names:
-        return rows
-    return rows.with_columns(
-        value_low=pl.min_horizontal("value_low", pl.when(_has("value_low")).then("value")),
-        value_high=pl.max_horizontal("value_high", pl.when(_has("value_high")).then("value")),
-    )
-
-
-def _has(name: str) -> pl.Expr:
-    return pl.col(name).is_not_null()
-
-
-def _rounded(name: str, decimals: Mapping[str, int]) -> pl.Expr:
-    value = pl.col(name)
-    rounded = [
-        pl.when(pl.col("metric") == metric).then(value.round(n)) for metric, n in decimals.items()
-    ]
-    return pl.coalesce(*rounded, value).alias(name)
+    names, is_metric = {*rows.collect_schema()}, pl.col("metric").eq
+    for name in names & {"value", "baseline_value"}:
+        value = pl.col(name)
+        rounded = [pl.when(is_metric(one)).then(value.round(n)) for one, n in decimals.items()]
+        rows = rows.with_columns(pl.coalesce(*rounded, value).alias(name))
+    ends = {"value_low": pl.min_horizontal, "value_high": pl.max_horizontal}
+    for end in names & ends.keys():
+        known = pl.when(pl.col(end).is_not_null()).then("value")
+        rows = rows.with_columns(ends[end](end, known).alias(end))
+    return rows

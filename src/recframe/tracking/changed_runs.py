@@ -13,8 +13,7 @@ import polars as pl
 from recframe.errors import ColumnError, DataError
 from recframe.frames import options
 from recframe.frames.kinds.kind import collected
-from recframe.statistics.arrays import np
-from recframe.statistics.estimates import t_quantile
+from recframe.statistics.estimates import np, t_quantile
 from recframe.tracking.histories import OF_RUN, OWN, keys_of
 from recframe.tracking.histories import history as runs_at
 

@@ -67,11 +67,6 @@ def at_hand(taken: Taken) -> pl.DataFrame | None:
     return None if isinstance(taken, pl.LazyFrame) else taken
 
 
-def eager(taken: Mapping[str, Taken]) -> dict[str, pl.DataFrame]:
-    """Return the eager ones of some frames."""
-    return {name: rows for name, rows in taken.items() if isinstance(rows, pl.DataFrame)}
-
-
 class Known(NamedTuple):
     """Facts of the eager frames of a call."""
 
@@ -201,14 +196,14 @@ class Kind:
             return plan
         return stream(plan) if self.is_lazy else run_by_size(plan, self.size)
 
-    def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
+    def applied(self, plan: Taken, to: Applied, schema: pl.Schema) -> Taken:
         """Return what a function makes of a plan's result, which is small; of a lazy one it runs when the plan does."""
         if self.collects:
-            return to(self.run(plan)).lazy()
+            return to(self.run(plan))
         whole = dict.fromkeys(
             ("predicate_pushdown", "projection_pushdown", "slice_pushdown"), False
         )
-        return plan.map_batches(to, **whole, schema=schema)
+        return plan.lazy().map_batches(to, **whole, schema=schema)
 
     def give(
         self,

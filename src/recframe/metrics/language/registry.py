@@ -274,20 +274,15 @@ def parse(text: str) -> Metric[...]:
         msg = f"{shown(text)} is {what}; write a name, parameters and a cut-off, as in 'map(normalizer=min)@10'"
         raise UnknownMetricError(msg)
     name, settings, k = parts.groups()
-    base, cut = cut_off(name)
-    if (
-        cut.isdecimal()
-        and k is None
-        and not settings
-        and "at" in name
-        and base.casefold() in _spellings()
-    ):
-        name, k = base, cut
+    if k is None and not settings and "at" in name:
+        base, cut = cut_off(name)
+        if cut.isdecimal() and base.casefold() in _spellings():
+            name, k = base, cut
     found = lookup(name, shown=text)
-    parts_of_settings = [part for part in _SETTING.findall(settings or "") if part.strip()]
-    chosen = (
-        found(**dict(_setting(found, part) for part in parts_of_settings)) if settings else found
-    )
+    chosen = found
+    if settings:
+        stated = [part for part in _SETTING.findall(settings) if part.strip()]
+        chosen = found(**dict(_setting(found, part) for part in stated))
     if k is not None and (not k.isdecimal() or len(k) > _DIGITS):
         msg = f"{text!r}: the cut-off after @ is a positive whole number, as in '{name}@10'{_as_parameter(found, k)}"
         raise UnknownMetricError(msg)
@@ -400,22 +395,19 @@ def each(metrics: Iterable[object]) -> Iterator[object]:
 
 def asked(metrics: Iterable[object], k: object = None) -> list[Metric[...]]:
     """Return the distinct requested metrics with each cut-off, in the order requested."""
-    stated = [one if isinstance(one, Metric) else _named(one) for one in each(metrics)]
+    stated = list[Metric[...]]()
+    for one in each(metrics):
+        if not isinstance(one, str | Metric):
+            msg = (
+                f"{shown(one)} is not a metric; write names or metric objects, as arguments or in a list: "
+                "evaluate('ndcg@10', rf.recall @ 20)"
+            )
+            raise RecframeError(msg)
+        stated.append(parse(one) if isinstance(one, str) else one)
     if not stated:
         msg = 'no metric was requested; write for example evaluate("ndcg@10", "recall@20"); rf.list_metrics() has them all'
         raise RecframeError(msg)
     return at_cutoffs(stated, k)
-
-
-def _named(one: object) -> Metric[...]:
-    """Return the metric that a string names."""
-    if isinstance(one, str):
-        return parse(one)
-    msg = (
-        f"{shown(one)} is not a metric; write names or metric objects, as arguments or in a list: "
-    )
-    msg += "evaluate('ndcg@10', rf.recall @ 20)"
-    raise RecframeError(msg)
 
 
 def list_metrics() -> pl.DataFrame:
