@@ -67,13 +67,7 @@ def lists(model: str, seed: int, share: float) -> pl.DataFrame:
     """Make lists of one item each: a hit for some users, by chance of a seed."""
     hits = np.random.default_rng([seed, len(model)]).random(N) < share
     return pl.DataFrame(
-        {
-            "model": model,
-            "seed": f"s{seed}",
-            "user": np.arange(N),
-            "item": hits.astype(int),
-            "rank": 1,
-        }
+        {"model": model, "seed": f"s{seed}", "user": range(N), "item": hits.astype(int), "rank": 1}
     )
 
 
@@ -83,14 +77,10 @@ LISTS = pl.concat(
     for seed in (1, 2, 3)
 )
 ONE_TRAINING = LISTS.filter(pl.col("seed") == "s1").drop("seed")
-TRUTH = pl.DataFrame({"user": range(N), "item": [1] * N})
-USERS = pl.DataFrame(
-    {
-        "user": range(N),
-        "home": [user // 3 for user in range(N)],
-        "orders": [1.0 + user % 5 for user in range(N)],
-        "country": ["DE"] * 165 + ["FR"] * 150 + ["IT"] * 85,
-    }
+USER = pl.col("user")
+TRUTH = pl.DataFrame({"user": range(N), "item": 1})
+USERS = TRUTH.select("user", home=USER // 3, orders=1.0 + USER % 5).with_columns(
+    country=pl.Series(["DE"] * 165 + ["FR"] * 150 + ["IT"] * 85)
 )
 AS_KINDS = {
     "polars": lambda frame: frame,

@@ -124,14 +124,12 @@ def test_by_segment_who_is_dominated_is_so_by_the_verdicts_of_the_segment():
 
 
 def test_a_model_without_a_value_is_on_no_front_and_says_why(kind):
-    lists = {"a": [1, 2], "b": [2, 3]}
-    frames = {
-        name: kind(pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": ranks}))
-        for name, ranks in lists.items()
-    }
-    frames["nobody"] = kind(pl.DataFrame({"user": [1], "item": [2], "rank": [1]}))
-    truth = kind(pl.DataFrame({"user": [1, 2], "item": [1, 1]}))
-    found = kind.read(rf.rec(frames, truth).pareto("dcg@3", "first_rank"))
+    liked = pl.DataFrame({"user": [1, 2], "item": 1})
+    frames = {"a": liked.with_columns(rank=pl.Series([1, 2]))}
+    frames |= {"b": liked.with_columns(rank=pl.Series([2, 3])), "nobody": frames["a"][:1]}
+    frames["nobody"] = frames["nobody"].with_columns(item=2)
+    made = {name: kind(one.cast(pl.Int64)) for name, one in frames.items()}
+    found = kind.read(rf.rec(made, kind(liked.cast(pl.Int64))).pareto("dcg@3", "first_rank"))
 
     # nobody hits, so its first rank is not known
     assert found["front"].to_list() == ["front", "open", None]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-import recframe as rf
 from buckets_of_users import in_buckets
 
 FRAME = pl.DataFrame(
@@ -43,14 +42,6 @@ def form(name):
     return metric, int(k) if k else None
 
 
-def test_the_columns_have_their_dtypes_and_the_whole_list_has_no_k(kind):
-    result = kind.read(kind(FRAME).rec.evaluate("mrr", tidy=True))
-
-    # user 1: 1/2, user 2: 1, user 3: 0
-    assert result.select("metric", "value", "n").rows() == [("mrr", 0.5, 3)]
-    assert result["k"].to_list() == [None]
-
-
 def test_a_polars_result_keeps_its_dtypes_where_nothing_has_a_cut_off():
     schema = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "n": pl.Int64}
 
@@ -66,31 +57,6 @@ def test_buckets_and_profiles_have_a_long_form_too():
 
     assert found.equals(whole)
     assert whole["metric"].unique(maintain_order=True).to_list() == ["ndcg", "recall"]
-
-
-def test_what_a_call_warns_of_does_not_depend_on_the_form():
-    truth = FRAME.select("user", pl.col("item") + 100)
-    said = []
-    for tidy in (False, True):
-        with pytest.warns(rf.RecframeWarning) as caught:
-            FRAME.drop("relevance").rec(truth=truth).evaluate("ndcg@10", "recall", tidy=tidy)
-        said.append([str(one.message) for one in caught])
-
-    assert said[0] == said[1] != []
-
-
-def test_a_segment_named_like_a_column_of_the_long_form_is_an_error():
-    with pytest.raises(rf.ColumnError, match="by='metric' is also the name of a result column"):
-        FRAME.rename({"country": "metric"}).rec.evaluate("mrr", by="metric", tidy=True)
-
-
-@pytest.mark.parametrize("name", ["^.*$", "*"])
-def test_intervals_by_a_column_that_is_named_as_a_pattern(name):
-    frame = FRAME.rename({"country": name})
-
-    found = frame.rec.summarize("recall@2", by=name)
-    # FR has one of user 1's one relevant item, DE one of user 2's; the null one is listed nowhere
-    assert found.select(pl.nth(0), "value").rows() == [("DE", 1.0), ("FR", 1.0), (None, 0.0)]
 
 
 def test_one_column_of_a_plan_over_lists_has_one_row():

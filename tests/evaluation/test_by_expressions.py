@@ -38,6 +38,9 @@ CASES = {
     "ids": pl.col("user").is_in(["u"]).alias("is u"),
     "rows of both frames": (pl.col("week") % 2).alias("odd"),
     "a dtype of its own": AGE.cast(pl.Int8).alias("small"),
+    "a function of Python": AGE.map_elements(
+        lambda age: "old" if age > 30 else "young", return_dtype=pl.String
+    ),
 }
 
 
@@ -112,13 +115,3 @@ def test_the_audit_and_explain_take_them_too():
 
     assert rec.audit(by=AGE // 10).equals(rec.audit(by="age"))
     assert rec.explain("recall@2", "ranx", by=AGE // 10 * 10).frame.columns[0] == "age"
-    with pytest.raises(rf.DataError, match="by='week': a user has two values of this column"):
-        RECS.rec(TRUTH.drop("week")).mrr(by=pl.col("week") % 2)
-
-
-@pytest.mark.parametrize("kind", [KINDS[0], KINDS[4], ARROW], ids=str)
-def test_an_expression_that_cannot_be_worked_out(kind):
-    rec = rf.rec(kind(RECS), kind(TRUTH), items=kind(ITEMS))
-
-    with pytest.raises(rf.ColumnError, match=r"by=col.*genre.* fails on the frame items=: "):
-        rec.mrr(by=pl.col("genre").cast(pl.Int64))

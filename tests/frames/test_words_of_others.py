@@ -2,28 +2,9 @@
 
 from __future__ import annotations
 
-import pandas as pd
-import polars as pl
-import pytest
-
-import recframe as rf
 from recframe.errors import suggestion
 from recframe.frames.hints import own_word
 from recframe.frames.options import OPTIONS
-
-RECS = pl.DataFrame({"user": [1], "item": [5], "rank": [1]})
-TRUTH = pl.DataFrame({"user": [1], "item": [5]})
-
-
-def test_a_matrix_with_names_is_read_as_its_error_says():
-    frame, items = pd.DataFrame({5: [0.1, 0.9]}, index=[1, 2]), [5]
-    with pytest.raises(
-        rf.RecframeError, match=r"frame\[items\].to_numpy\(\), users=..., items=items"
-    ):
-        rf.from_scores(frame)
-    found = rf.from_scores(frame[items].to_numpy(), users=frame.index, items=items)
-    assert found["item"].to_list() == [5, 5]
-
 
 OWN = {
     "k": "top_k topK K_list cutoff n at ks max_k", "by": "group_by segments slice_by per",
