@@ -86,15 +86,11 @@ def test_users_are_counted_in_each_model_and_segment(kind):
     result = kind.read(rec.worst("recall@2", n=1, by="country"))
     bound = kind.read(rec.group_by("country").worst("recall@2", n=1))
 
-    picked = result.select("model", "country", "place", "user", "recall@2").unique(
-        maintain_order=True
-    )
-    assert picked.rows() == [
-        ("a", "DE", 1, 2, 0.5),
-        ("a", "FR", 1, 1, 0.0),
-        ("b", "DE", 1, 2, 0.5),
-        ("b", "FR", 1, 4, 0.0),
-    ]
+    picked = result.select("model", "country", "place", "user", "recall@2").unique()
+    assert {*picked.rows()} == {
+        *(("a", "DE", 1, 2, 0.5), ("a", "FR", 1, 1, 0.0)),
+        *(("b", "DE", 1, 2, 0.5), ("b", "FR", 1, 4, 0.0)),
+    }
     assert_frame_equal(result, bound)
 
 
@@ -103,17 +99,6 @@ def test_the_worst_of_what_should_be_low_are_the_highest():
 
     # user 4 has no first rank, and so none that is high
     assert high.select("user", "first_rank").rows() == [(1, 2.0)] * 2
-
-
-def test_lists_are_whole_whatever_the_segment_and_the_columns_of_items_come_once():
-    judged = RECS.with_columns(relevance=pl.lit(1))
-
-    result = judged.rec(items=ITEMS).worst("recall@3", n=1, by="title")
-
-    assert result.columns == [
-        *("title", "place", "user", "recall@3", "rank", "item", "relevance", "hit")
-    ]
-    assert result.filter(title="A")["item"].to_list() == [1, 2]
 
 
 def test_pandas_rows_stand_in_their_order_though_ids_are_categories():

@@ -117,16 +117,6 @@ def test_by_user_is_the_mean_over_the_users_folds(options: dict[str, Any], also:
     assert_frame_equal(found, wanted.sort("model", "user"), rel_tol=1e-12, abs_tol=1e-12)
 
 
-def test_values_of_users_are_the_same_with_a_metric_of_lists() -> None:
-    rec = over_folds(folded(1, 40))
-    alone = rec.evaluate("ndcg@3", "recall", by="user")
-
-    found = rec.evaluate("ndcg@3", "recall", "novelty@3", by="user")
-
-    there = found.join(alone, on=["model", "user"], how="semi")
-    assert_frame_equal(there.select(alone.columns), alone, check_row_order=False)
-
-
 def test_a_model_without_a_list_in_a_fold_gets_nothing_there() -> None:
     # one user, relevant in both folds; b is right in the first, and has no list in the second
     columns = {"user": [1, 1, 2, 1], "item": [1, 2, 3, 1], "rank": 1, "fold": [0, 1, 0, 0]}

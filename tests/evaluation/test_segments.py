@@ -240,6 +240,7 @@ def test_a_plan_by_many_values_scans_each_frame_as_often_as_by_two():
     assert scans(1000) == scans(2)
 
 
+@pytest.mark.filterwarnings("ignore:no_common_users")
 def test_a_part_of_the_users_shows_every_model_where_another_part_has_its_lists():
     # n has a list in week 2 alone, of one user; whatever part that one is in, n has a row of every week
     recs = pl.DataFrame(

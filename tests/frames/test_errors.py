@@ -14,6 +14,9 @@ import pytest
 import recframe as rf
 from asking import liked, ranking, recommended
 from frame_kinds import KINDS
+from recframe.errors import suggestion
+from recframe.frames.hints import own_word
+from recframe.frames.options import OPTIONS
 
 FRAME = ranking([0, 1])
 PAIRS = pl.DataFrame({"user": [1], "item": [2], "rank": [1]})
@@ -34,7 +37,7 @@ def test_every_error_is_one_of_recframe_and_a_value_error():
 def test_what_columns_show_is_an_error_of_the_call(kind):
     recs, truth, other = kind(recommended(u="a")), liked(u="a"), pl.DataFrame({"x": [1]})
     asked = [kind(FRAME.drop(role)).rec for role in ("user", "rank", "relevance")]
-    asked += [kind(FRAME).rec(**{role: "none"}) for role in ("item", "score", "model")]
+    asked += [kind(FRAME.drop("rank")).rec(**{one: "none"}) for one in ("item", "score", "model")]
     asked += [
         recs.rec(**{"truth": kind(truth), side: kind(other)})
         for side in ("truth", "users", "items")
@@ -104,3 +107,23 @@ def test_what_only_the_data_shows(kind):
         said = f"the frame {side}= has {one} twice; it takes one row for each"
         for by in ("segment", None):
             fails_with(kind, said, lambda bound=bound, by=by: bound.evaluate("mrr", by=by))
+
+
+OWN = {
+    "k": "top_k topK K_list cutoff n at ks max_k", "by": "group_by segments slice_by per",
+    "truth": "ground_truth groundTruth labels targets y_true test test_set qrels actual",
+    "relevance": "label target label_col rating_col grades", "min_relevance": "threshold rel_threshold",
+    "score": "preds predictions y_score col_prediction", "rank": "position rank_col",
+    "user": "user_id user_col col_user query qid", "item": "item_id itemCol doc", "model": "system algorithm",
+    "train": "train_set interactions history", "items": "catalog item_features", "profile": "library",
+}  # fmt: skip
+CLOSE = "trian itens usres profil univers modle relevence refrence memry strct tie no_relevent"
+FAR = "rating test seed alpha verbose weights_col data frame axis engine output show fast"
+
+
+def test_words_of_others_have_their_own_name_and_only_close_names_are_suggested():
+    assert {word: own_word(word) for words in OWN.values() for word in words.split()} == {
+        word: own for own, words in OWN.items() for word in words.split()
+    }
+    assert [word for word in CLOSE.split() if not suggestion(word, OPTIONS, closeness=0.8)] == []
+    assert [word for word in FAR.split() if suggestion(word, OPTIONS, closeness=0.8)] == []
