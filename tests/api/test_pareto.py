@@ -86,23 +86,6 @@ def test_a_front_has_the_numbers_of_evaluate_and_the_verdicts_of_compare(kind):
     assert set(found["note"]) == {""}
 
 
-def test_by_segment_a_front_is_that_of_filtered_frames(kind):
-    rec = kind(RECS).rec(model="model", **{name: kind(one) for name, one in SIDES.items()})
-    found = kind.read(rec.pareto("ndcg@5", "coverage@5", by="country"))
-    for country in (*["DE", "FR", "JP", "LI"], None):
-        of_country = pl.col("country").eq_missing(pl.lit(country))
-        users = SHOP.users.filter(of_country)
-        cut = {name: SIDES[name].join(users, on="user", how="semi") for name in ("truth", "users")}
-        lists = RECS.join(users, on="user", how="semi")
-        alone = lists.rec(model="model", **SIDES | cut).pareto("ndcg@5", "coverage@5")
-        # who is dominated is so by verdicts, which are corrected for the rows of a table
-        part, alone = (
-            one.with_columns(front=pl.col("front") == "front").drop("dominated_by")
-            for one in (found.filter(of_country).drop("country"), alone)
-        )
-        assert_frame_equal(part, alone, abs_tol=1e-12)
-
-
 def test_by_segment_who_is_dominated_is_so_by_the_verdicts_of_the_segment():
     users = pl.DataFrame({"user": range(80)}).with_columns(half=pl.col("user") // 40)
     lists = users.select("user", item=0)

@@ -229,33 +229,25 @@ def test_clusters_that_are_alike_are_not_users_who_are():
     assert of_differences == ["all clusters have the same mean difference"]
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        (1.0, 2.5),
-        (True, False),
-        (3, 4),
-        (dt.date(2026, 1, 1), dt.date(2026, 1, 2)),
-        (dt.datetime(2026, 1, 1), dt.datetime(2026, 1, 1, 6)),  # noqa: DTZ001
-    ],
-)
-def test_a_baseline_is_given_as_the_value_that_its_column_has(names):
-    lists = {"user": [1, 2, 3, 4], "item": [1, 2, 3, 4]}
-    worse, better = (pl.DataFrame({**lists, "rank": rank}) for rank in ([2, 2, 2, 2], [1, 2, 1, 2]))
-    recs = pl.concat(
-        one.with_columns(model=pl.lit(name))
-        for one, name in zip((worse, better), names, strict=True)
-    )
-    rec = recs.rec(truth=pl.DataFrame(lists), model="model")
-    found = rec.compare("mrr", baseline=names[0])
+NOON = dt.datetime(2026, 1, 1, 12)  # noqa: DTZ001
+PAIRS_OF_NAMES = [(1.0, 2.5), (True, False), (3, 4), (NOON.date(), dt.date(2026, 1, 2))]
+PAIRS_OF_NAMES.append((NOON, NOON + dt.timedelta(hours=6)))
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS_OF_NAMES, ids=str)
+def test_a_baseline_is_given_as_the_value_that_its_column_has(one, other):
+    liked = pl.DataFrame({"user": [1, 2, 3, 4], "item": [1, 2, 3, 4]})
+    better = liked.with_columns(rank=pl.col("user") % 2 + 1, model=pl.lit(other))
+    recs = pl.concat([liked.with_columns(rank=pl.lit(2, pl.Int64), model=pl.lit(one)), better])
+    rec = recs.rec(truth=liked, model="model")
+    found = rec.compare("mrr", baseline=one)
 
     # half of the users have 1 in place of 1/2
-    assert found.select("model", "baseline", "difference").rows() == [(names[1], names[0], 0.25)]
-    assert rec.power("mrr", baseline=names[0]).height == 1
-    required = rec.require("mrr >= 0.1", models=[names[1]], min_users=4)
-    assert required["model"].to_list() == [names[1]]
+    assert found.select("model", "baseline", "difference").rows() == [(other, one, 0.25)]
+    assert rec.power("mrr", baseline=one).height == 1
+    required = rec.require("mrr >= 0.1", models=[other], min_users=4)
+    assert required["model"].to_list() == [other]
     # and in a report each of them is one model
-    report = rec.report("mrr", baseline=names[0]).data
-    compared = [row["model"] for row in report["compared"]]
-    assert {*compared} == {*report["models"]} - {report["baseline"]}
-    assert len(compared) == 1
+    report = rec.report("mrr", baseline=one).data
+    (compared,) = (row["model"] for row in report["compared"])
+    assert {compared} == {*report["models"]} - {report["baseline"]}

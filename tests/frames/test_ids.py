@@ -14,7 +14,6 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from buckets_of_users import in_buckets
-from lanes import in_turn
 
 N_USERS, N_ITEMS = 80, 42
 METRICS = ["ndcg@10", "recall@2", "map", "auc", "list_length@5", "epc@3", "alpha_ndcg@3", "gini@2"]
@@ -137,15 +136,3 @@ def test_ids_of_every_dtype_give_the_numbers_of_plain_ones(name, order, ties):
         assert found.equals(pl.Series(ids(n), dtype=dtype, strict=True).sort(), check_dtypes=True)
     judged = rec.judge()
     assert judged.schema["user"] == judged.schema["item"] == dtype
-
-
-# A pandas frame holds an Int128 as Python objects, of which Arrow makes no numbers of that size.
-@pytest.mark.parametrize(
-    "name", in_turn([name for name, (dtype, _) in IDS.items() if dtype != pl.Int128], fast=8)
-)
-def test_ids_of_pandas_give_the_numbers_of_plain_ones(name):
-    found = bound(
-        "score", lambda frame: frame.drop_nulls().to_pandas(), name, ties="item"
-    ).evaluate(*METRICS)
-
-    assert_frame_equal(pl.from_pandas(found), numbers("score", "item"), rel_tol=1e-12)

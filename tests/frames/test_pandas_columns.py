@@ -133,12 +133,8 @@ def test_a_by_column_with_a_missing_value_has_it_last(pair):
 def test_ids_of_any_dtype_match_those_of_a_truth_and_come_back(pair):
     pair = pair.reset_index(drop=True)
     recs = pd.DataFrame({"user": pair, "item": pair, "rank": [1, 1]})
-    truth = pd.DataFrame(
-        {
-            "user": pair.iloc[[1, 0]].reset_index(drop=True),
-            "item": pair.iloc[[1, 1]].reset_index(drop=True),
-        }
-    )
+    users, items = (pair.iloc[places].reset_index(drop=True) for places in ([1, 0], [1, 1]))
+    truth = pd.DataFrame({"user": users, "item": items})
 
     found = recs.rec(truth=truth).mrr(by="user")
 
@@ -294,9 +290,8 @@ def test_a_column_that_is_in_the_index_is_to_be_reset(index):
 def test_the_advice_of_a_column_that_cannot_go_in_works(values):
     frame = FRAME.assign(user=values)
 
-    with pytest.raises(
-        rf.ColumnError, match=r"give it one dtype, for example frame\['user'\] = "
-    ) as found:
+    said = r"give it one dtype, for example frame\['user'\] = "
+    with pytest.raises(rf.ColumnError, match=said) as found:
         frame.rec.mrr()
     advice = str(found.value).partition("for example ")[2]
     exec(advice, {"frame": frame, "pd": pd})  # noqa: S102  what the message says

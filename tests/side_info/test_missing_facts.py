@@ -68,16 +68,3 @@ def test_a_metric_of_the_users_own_over_lists(monkeypatch):
     assert found.row(0) == (2, 2, 0.0, pytest.approx((1 / 3 + 0) / 2), 1.0, 3.0)
     by_user = RECS.rec(train=TRAIN).evaluate("cold_share@3", by="user")
     assert by_user["cold_share@3"].to_list() == pytest.approx([1 / 3, 0])
-
-
-@pytest.mark.parametrize("no_relevant", ["skip", "null", "zero"])
-def test_metrics_over_lists_alone_need_no_cut_off_of_others(no_relevant):
-    # u's list has a and b of the catalogue a, b, c; nobody is judged
-    frame = pl.DataFrame(
-        {"user": ["u", "u"], "item": ["a", "b"], "rank": [1, 2], "relevance": [None, 0]}
-    )
-    rec = frame.rec(no_relevant=no_relevant, train=pl.DataFrame({"user": ["u"], "item": ["c"]}))
-
-    n_users = {"skip": 0}.get(no_relevant, 1)
-    assert rec.evaluate("coverage@10").row(0) == (n_users, 1, pytest.approx(2 / 3))
-    assert rec.evaluate("coverage").row(0) == (n_users, 1, pytest.approx(2 / 3))
