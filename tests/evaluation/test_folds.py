@@ -32,14 +32,12 @@ def by_fold(
     frames: Any, metrics: Sequence[Any], by: Sequence[str] = (), **options: Any
 ) -> pl.DataFrame:
     """What the same call returns on the frames filtered to each fold; a model without a list there is told of it."""
-    found = []
-    for fold in FOLDS.numbers:
-        one = of_fold(frames, fold)
-        found.append(
-            rec_of(one, **options)
-            .evaluate(*metrics, by=[*by])
-            .with_columns(fold=pl.lit(fold, pl.Int64))
-        )
+    found = (
+        rec_of(of_fold(frames, fold), **options)
+        .evaluate(*metrics, by=[*by])
+        .with_columns(fold=pl.lit(fold, pl.Int64))
+        for fold in FOLDS.numbers
+    )
     return pl.concat(found)
 
 
@@ -90,18 +88,14 @@ def test_a_value_over_folds_is_the_mean_over_fold_and_user_and_of_set_metrics_ov
     each = by_fold(frames, [one for one in ALL if not is_of_segment(one)], ["user"])
     whole = by_fold(frames, ALL)
     for row in found.rows(named=True):
-        users = each.filter(model=row["model"])
-        for metric in map(str, ALL):
-            if metric in each.columns:
-                assert row[metric] == pytest.approx(mean(users[metric])), metric
-            else:
-                assert row[metric] == pytest.approx(
-                    mean(whole.filter(model=row["model"])[metric])
-                ), metric
-        assert row["n_users"] == frames["truth"]["user"].n_unique()
-        assert row["n_lists"] == len(
-            frames["recs"].filter(model=row["model"]).unique(["fold", "user"])
+        users, folds, recs = (
+            one.filter(model=row["model"]) for one in (each, whole, frames["recs"])
         )
+        for metric in map(str, ALL):
+            values = users if metric in users.columns else folds
+            assert row[metric] == pytest.approx(mean(values[metric])), metric
+        assert row["n_users"] == frames["truth"]["user"].n_unique()
+        assert row["n_lists"] == len(recs.unique(["fold", "user"]))
 
 
 @pytest.mark.parametrize(
@@ -129,12 +123,8 @@ def test_a_model_without_a_list_in_a_fold_gets_nothing_there() -> None:
     # two of four items, then one; with the lists behind the value
     covered = rec.evaluate("coverage@1", support=True).rows()
     assert covered == [("a", 1, 3, 0.375, 3), ("b", 1, 1, 0.25, 1)]
-    assert rec.evaluate("mrr", by="fold").rows() == [
-        ("a", 0, 1, 1.0),
-        ("a", 1, 1, 1.0),
-        ("b", 0, 1, 1.0),
-        ("b", 1, 1, 0.0),
-    ]
+    by_fold = [("a", 0, 1, 1.0), ("a", 1, 1, 1.0), ("b", 0, 1, 1.0), ("b", 1, 1, 0.0)]
+    assert rec.evaluate("mrr", by="fold").rows() == by_fold
 
 
 def test_weights_are_those_of_user_and_fold() -> None:
