@@ -234,19 +234,29 @@ PAIRS_OF_NAMES = [(1.0, 2.5), (True, False), (3, 4), (NOON.date(), dt.date(2026,
 PAIRS_OF_NAMES.append((NOON, NOON + dt.timedelta(hours=6)))
 
 
-@pytest.mark.parametrize(("one", "other"), PAIRS_OF_NAMES, ids=str)
-def test_a_baseline_is_given_as_the_value_that_its_column_has(one, other):
+PAIRS_OF_UNITS = [(*PAIRS_OF_NAMES[-1], unit) for unit in ("ms", "ns")]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "unit"),
+    [*((*pair, None) for pair in PAIRS_OF_NAMES), *PAIRS_OF_UNITS],
+    ids=str,
+)
+def test_a_baseline_is_given_as_the_value_that_its_column_has(one, other, unit):
     liked = pl.DataFrame({"user": [1, 2, 3, 4], "item": [1, 2, 3, 4]})
     better = liked.with_columns(rank=pl.col("user") % 2 + 1, model=pl.lit(other))
     recs = pl.concat([liked.with_columns(rank=pl.lit(2, pl.Int64), model=pl.lit(one)), better])
+    if unit:
+        recs = recs.with_columns(pl.col("model").dt.cast_time_unit(unit))
     rec = recs.rec(truth=liked, model="model")
     found = rec.compare("mrr", baseline=one)
 
     # half of the users have 1 in place of 1/2
     assert found.select("model", "baseline", "difference").rows() == [(other, one, 0.25)]
     assert rec.power("mrr", baseline=one).height == 1
-    required = rec.require("mrr >= 0.1", models=[other], min_users=4)
-    assert required["model"].to_list() == [other]
+    for needed in ("mrr >= 0.1", rf.Requirement("mrr", ">=", 0.1, one)):
+        required = rec.require(needed, models=[other], min_users=4, raises=False)
+        assert required["model"].to_list() == [other]
     # and in a report each of them is one model
     report = rec.report("mrr", baseline=one).data
     (compared,) = (row["model"] for row in report["compared"])
