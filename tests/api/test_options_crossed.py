@@ -19,6 +19,8 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from frame_kinds import KINDS, Kind
+from lanes import crossed
 from recframe.errors import RecframeError
 from shop_files import run
 
@@ -67,13 +69,7 @@ def lists(model: str, seed: int, share: float) -> pl.DataFrame:
     """Make lists of one item each: a hit for some users, by chance of a seed."""
     hits = np.random.default_rng([seed, len(model)]).random(N) < share
     return pl.DataFrame(
-        {
-            "model": model,
-            "seed": f"s{seed}",
-            "user": np.arange(N),
-            "item": hits.astype(int),
-            "rank": 1,
-        }
+        {"model": model, "seed": f"s{seed}", "user": range(N), "item": hits.astype(int), "rank": 1}
     )
 
 
@@ -83,32 +79,21 @@ LISTS = pl.concat(
     for seed in (1, 2, 3)
 )
 ONE_TRAINING = LISTS.filter(pl.col("seed") == "s1").drop("seed")
-TRUTH = pl.DataFrame({"user": range(N), "item": [1] * N})
-USERS = pl.DataFrame(
-    {
-        "user": range(N),
-        "home": [user // 3 for user in range(N)],
-        "orders": [1.0 + user % 5 for user in range(N)],
-        "country": ["DE"] * 165 + ["FR"] * 150 + ["IT"] * 85,
-    }
+USER = pl.col("user")
+TRUTH = pl.DataFrame({"user": range(N), "item": 1})
+USERS = TRUTH.select("user", home=USER // 3, orders=1.0 + USER % 5).with_columns(
+    country=pl.Series(["DE"] * 165 + ["FR"] * 150 + ["IT"] * 85)
 )
-AS_KINDS = {
-    "polars": lambda frame: frame,
-    "lazy": pl.DataFrame.lazy,
-    "pandas": pl.DataFrame.to_pandas,
-}
 
 
-def answer(method: str, options: dict[str, Any], kind: str = "polars") -> pl.DataFrame:
+def answer(method: str, options: dict[str, Any], kind: Kind = KINDS[0]) -> pl.DataFrame:
     """Return what a method answers with some options, as a frame of Polars."""
-    made = AS_KINDS[kind]
     frame = LISTS if "training" in options else ONE_TRAINING
     bound = {name: value for name, value in options.items() if name in BOUND}
     rest = {name: value for name, value in options.items() if name not in BOUND}
     asked, always = METHODS[method]
-    rec = made(frame).rec(truth=made(TRUTH), users=made(USERS), model="model", **bound)
-    found = getattr(rec, method)(asked, by="country", **always, **rest)
-    return pl.from_pandas(found) if kind == "pandas" else found.lazy().collect()
+    rec = kind(frame).rec(truth=kind(TRUTH), users=kind(USERS), model="model", **bound)
+    return kind.read(getattr(rec, method)(asked, by="country", **always, **rest))
 
 
 def said_of(method: str, options: Iterable[str]) -> str | None:
@@ -154,12 +139,11 @@ def alone(method: str, name: str) -> pl.DataFrame:
     return answer(method, {name: OPTIONS[name]})
 
 
-@pytest.mark.parametrize("kind", ["lazy", "pandas"])
-@pytest.mark.parametrize("method", METHODS)
-def test_all_options_that_go_together_give_the_same_of_each_kind(method: str, kind: str):
+@pytest.mark.parametrize(("method", "kind"), crossed([*METHODS], KINDS[1:], fast=7))
+def test_all_options_that_go_together_give_the_same_of_each_kind(method: str, kind: Kind):
     options = compatible(method)
-    found = answer(method, options, kind)
-    assert_frame_equal(found, answer(method, options), check_dtypes=kind != "pandas")
+    found, expected = answer(method, options, kind), answer(method, options)
+    assert_frame_equal(found, expected, check_dtypes="pandas" not in kind.name)
 
 
 def compatible(method: str) -> dict[str, Any]:

@@ -86,26 +86,6 @@ def test_a_front_has_the_numbers_of_evaluate_and_the_verdicts_of_compare(kind):
     assert set(found["note"]) == {""}
 
 
-def test_by_segment_a_front_is_that_of_filtered_frames(kind):
-    rec = kind(RECS).rec(model="model", **{name: kind(one) for name, one in SIDES.items()})
-    found = kind.read(rec.pareto("ndcg@5", "coverage@5", by="country"))
-    for country in (*["DE", "FR", "JP", "LI"], None):
-        users = SHOP.users.filter(pl.col("country").eq_missing(pl.lit(country)))
-        sides = {name: SIDES[name] for name in ("truth", "users")}
-        cut = {name: one.join(users, on="user", how="semi") for name, one in sides.items()}
-        lists = RECS.join(users, on="user", how="semi")
-        alone = lists.rec(model="model", **cut | {"items": SHOP.items, "train": TRAIN}).pareto(
-            "ndcg@5", "coverage@5"
-        )
-        part = found.filter(pl.col("country").eq_missing(pl.lit(country))).drop("country")
-        # verdicts are corrected for the rows of a table
-        assert_frame_equal(
-            part.drop("front", "dominated_by"), alone.drop("front", "dominated_by"), abs_tol=1e-12
-        )
-        on_front = (part["front"] == "front").to_list()
-        assert on_front == (alone["front"] == "front").to_list()
-
-
 def test_by_segment_who_is_dominated_is_so_by_the_verdicts_of_the_segment():
     users = pl.DataFrame({"user": range(80)}).with_columns(half=pl.col("user") // 40)
     lists = users.select("user", item=0)
@@ -124,14 +104,12 @@ def test_by_segment_who_is_dominated_is_so_by_the_verdicts_of_the_segment():
 
 
 def test_a_model_without_a_value_is_on_no_front_and_says_why(kind):
-    lists = {"a": [1, 2], "b": [2, 3]}
-    frames = {
-        name: kind(pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": ranks}))
-        for name, ranks in lists.items()
-    }
-    frames["nobody"] = kind(pl.DataFrame({"user": [1], "item": [2], "rank": [1]}))
-    truth = kind(pl.DataFrame({"user": [1, 2], "item": [1, 1]}))
-    found = kind.read(rf.rec(frames, truth).pareto("dcg@3", "first_rank"))
+    liked = pl.DataFrame({"user": [1, 2], "item": 1})
+    frames = {"a": liked.with_columns(rank=pl.Series([1, 2]))}
+    frames |= {"b": liked.with_columns(rank=pl.Series([2, 3])), "nobody": frames["a"][:1]}
+    frames["nobody"] = frames["nobody"].with_columns(item=2)
+    made = {name: kind(one.cast(pl.Int64)) for name, one in frames.items()}
+    found = kind.read(rf.rec(made, kind(liked.cast(pl.Int64))).pareto("dcg@3", "first_rank"))
 
     # nobody hits, so its first rank is not known
     assert found["front"].to_list() == ["front", "open", None]

@@ -1,13 +1,11 @@
-"""The columns of results, on all kinds of frames, and what reads stored results again."""
+"""The columns of results, the long form of numbers, and stored results that are read again."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
 
 import recframe as rf
 
@@ -71,14 +69,12 @@ def asked(rec: Any, case: str) -> Any:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_frames_of_other_kinds_give_the_same_columns_and_plans_stay_plans(case):
+def test_results_have_their_columns_and_plans_stay_plans(case):
     lazy = rf.rec(RECS.lazy(), truth=TRUTH.lazy(), users=USERS.lazy(), model="model")
-    pandas = rf.rec(RECS.to_pandas(), truth=TRUTH, users=USERS, model="model")
-
     plan = asked(lazy, case)
+
     assert isinstance(plan, pl.LazyFrame)
-    assert_frame_equal(plan.collect(), asked(REC, case), rel_tol=1e-12)
-    assert list(asked(pandas, case).columns) == CASES[case][-1]
+    assert plan.collect_schema().names() == asked(REC, case).columns == CASES[case][-1]
 
 
 def test_the_columns_do_not_depend_on_the_data():
@@ -89,49 +85,69 @@ def test_the_columns_do_not_depend_on_the_data():
     assert gate.columns == CASES["gate"][-1]
 
 
-def test_a_column_may_have_the_name_of_a_pattern():
-    users = USERS.rename({"country": "^.*$"})
-    found = RECS.rec(truth=TRUTH, users=users, model="model").compare(
-        "mrr@3", baseline="a", by="^.*$"
-    )
-
-    assert found.columns[:4] == ["model", "baseline", "^.*$", "metric"]
-
-
 def test_a_gate_of_a_plan_that_raises_has_the_same_columns():
     lazy = rf.rec(RECS.lazy(), truth=TRUTH.lazy(), model="model")
 
     assert lazy.require("mrr@3 >= 0.1").columns == CASES["gate"][-1]
-    with pytest.raises(rf.RequirementError, match=r"mrr@3 >= 0\.9"):
-        lazy.require("mrr@3 >= 0.9")
 
 
-STORED = ["parquet", "csv"]
-
-
-def stored(result: pl.DataFrame, folder: Path, form: str) -> pl.DataFrame:
-    """Return a result written to a file and read again."""
-    path = folder / f"result.{form}"
-    getattr(result, f"write_{form}")(path)
-    return getattr(pl, f"read_{form}")(path)
-
-
-@pytest.mark.parametrize("form", STORED)
-def test_last_reads_files(form, tmp_path):
-    summary = asked(REC, "summary")
-    gate = {"by": "country", "raises": False}
-
-    last = stored(summary, tmp_path, form)
-    found = REC.require("mrr@3 >= 0.9 * last", last=last, **gate)
-    expected = REC.require("mrr@3 >= 0.9 * last", last=summary, **gate)
-    assert expected["difference_low"].null_count() == 0
-    assert_frame_equal(found, expected, rel_tol=1e-12)
-
-
-@pytest.mark.parametrize("form", STORED)
+@pytest.mark.parametrize("form", ["parquet", "csv"])
 @pytest.mark.parametrize("case", ["summary", "each two"])
 def test_flat_reads_files(case, form, tmp_path):
-    result = stored(asked(REC, case), tmp_path, form)
+    result = asked(REC, case)
+    getattr(result, f"write_{form}")(tmp_path / "result")
+    stored = getattr(pl, f"read_{form}")(tmp_path / "result")
 
-    assert rf.flat(result) == pytest.approx(rf.flat(asked(REC, case)))
-    assert any(name.startswith("b/mrr_at_3") for name in rf.flat(result))
+    assert rf.flat(stored) == pytest.approx(rf.flat(result))
+    assert any(name.startswith("b/mrr_at_3") for name in rf.flat(stored))
+
+
+# ---- numbers in long form
+
+FRAME = pl.DataFrame(
+    {
+        "user": [1, 1, 2, 3],
+        "item": [1, 2, 1, 1],
+        "rank": [1, 2, 1, None],
+        "relevance": [0, 1, 1, 1],
+        "country": ["FR", "FR", "DE", None],
+    }
+)
+METRICS = ("ndcg(gain=exp)", "recall@2", "auc", "personalization@1")
+
+
+@pytest.mark.parametrize("by", [None, "country", ["country", "user"], "user"])
+def test_the_long_form_has_the_numbers_of_the_wide_one(kind, by):
+    rec = kind(FRAME).rec
+    wide = kind.read(rec.evaluate(*METRICS, k=[1, 3], by=by, support=True))
+    long = kind.read(rec.evaluate(*METRICS, k=[1, 3], by=by, tidy=True))
+
+    names = [name for name in wide.columns if f"n {name}" in wide.columns]
+    keys = [name for name in ("country", "user") if name in wide.columns]
+    rows = [
+        (*(row[key] for key in keys), *form(name), row[name], row[f"n {name}"])
+        for row in wide.to_dicts()
+        for name in names
+    ]
+    assert long.columns == [*keys, "metric", "k", "value", "n"]
+    assert long.rows() == rows
+    assert long.height == wide.height * 6
+
+
+def form(name):
+    metric, _, k = name.partition("@")
+    return metric, int(k) if k else None
+
+
+def test_a_polars_result_keeps_its_dtypes_where_nothing_has_a_cut_off():
+    schema = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "n": pl.Int64}
+
+    assert FRAME.rec.evaluate("mrr", tidy=True).schema == schema
+    assert FRAME.lazy().rec.evaluate("mrr", tidy=True).collect_schema() == schema
+
+
+def test_one_column_of_a_plan_over_lists_has_one_row():
+    # Polars 1.41 to 1.43 leave out the number of lists, which nothing reads then, and had a row for each list
+    for frame in (FRAME.lazy(), FRAME.lazy().clear()):
+        plan = frame.rec.evaluate("personalization@1")
+        assert plan.select("personalization@1").collect().height == 1

@@ -42,10 +42,7 @@ def is_quick(asked) -> bool:
 
 @pytest.mark.parametrize(
     ("order", "model", "by"),
-    [
-        ("rank", False, "item"),
-        ("score", True, ["kind", "country"]),
-    ],
+    [("rank", False, "item"), ("score", True, ["kind", "country"])],
     ids=str,
 )
 def test_every_metric_has_the_number_of_one_machine(asked, order, model, by):
@@ -129,14 +126,12 @@ def test_intervals_and_comparisons_come_from_sums(asked, question):
     assert_same(one, other, ordered=True)
 
 
+JUDGED = [{}, {"universe": "all"}, {"universe": "recs", "model": "model"}]
+
+
 @pytest.mark.parametrize(
     ("order", "options"),
-    [
-        ("rank", {"universe": "all"}),
-        *crossed(
-            ["score", "rank"], [{}, {"universe": "all"}, {"universe": "recs", "model": "model"}]
-        )[::2],
-    ],
+    [("rank", {"universe": "all"}), *crossed(["score", "rank"], JUDGED)[::2]],
     ids=str,
 )
 def test_a_judged_frame_is_made_and_read(asked, order, options):
@@ -190,20 +185,11 @@ def test_a_column_that_is_a_pattern_to_polars_is_read_from_a_frame_of_this_proce
 
 
 def test_nulls_and_users_of_one_side_count_as_on_one_machine(asked):
-    recs = pl.DataFrame(
-        {
-            "user": ["a", "a", None, "b", "", "c"],
-            "item": ["x", None, "x", "y", "x", "z"],
-            "rank": [1.0, 2.0, 1.0, None, float("nan"), 1.0],
-        }
-    )
-    truth = pl.DataFrame(
-        {
-            "user": ["a", "b", "d", None, ""],
-            "item": ["x", "y", "x", "x", "x"],
-            "relevance": [1.0, float("nan"), 2.0, 1.0, None],
-        }
-    )
+    nan, names = float("nan"), ["user", "item", "rank", "relevance"]
+    rows = [("a", "x", 1.0), ("a", None, 2.0), (None, "x", 1.0), ("b", "y", None), ("", "x", nan)]
+    recs = pl.DataFrame([*rows, ("c", "z", 1.0)], names[:3], orient="row")
+    rows = [("a", "x", 1.0), ("b", "y", nan), ("d", "x", 2.0), (None, "x", 1.0), ("", "x", None)]
+    truth = pl.DataFrame(rows, [*names[:2], names[3]], orient="row")
 
     for universe in ("truth", "recs", "both", "all"):
         one, other = asked("evaluate", recs, truth, {"universe": universe}, *METRICS, "list_length")
@@ -341,9 +327,8 @@ def test_side_frames_of_this_process_travel(engine):
     assert_same(expected, engine.read(found), ordered=True)
     if engine is MANY:  # which a frame of this process does not read
         return
-    with pytest.raises(
-        rf.RecframeError, match=rf"a side frame is a frame of {engine.name.title()}"
-    ):
+    said = rf"a side frame is a frame of {engine.name.title()}"
+    with pytest.raises(rf.RecframeError, match=said):
         recs.rec(truth=engine(truth)).evaluate("mrr")
 
 
@@ -387,18 +372,13 @@ def test_an_expression_that_reads_other_rows_than_its_own_is_refused(engine):
     users = COLLECTED["users"].with_columns(age=pl.col("user"))
     rec = rf.rec(engine(recs), truth=engine(truth), users=users, items=COLLECTED["items"])
 
+    said = "of which a bucket of users has some alone; first"
     for made in (pl.col("age").rank(), pl.col("age").mean().over("country")):
-        with pytest.raises(
-            rf.RecframeError, match="of which a bucket of users has some alone; first"
-        ):
+        with pytest.raises(rf.RecframeError, match=said):
             rec.evaluate("ndcg@3", by=made)
     of_items = pl.col("price").rank("dense").cast(pl.Int64)  # each bucket has all items
-    home = recs.rec(truth=truth, items=COLLECTED["items"])
-    assert_same(
-        home.evaluate("ndcg@3", by=of_items),
-        engine.read(rec.evaluate("ndcg@3", by=of_items)),
-        ordered=True,
-    )
+    home = recs.rec(truth=truth, items=COLLECTED["items"]).evaluate("ndcg@3", by=of_items)
+    assert_same(home, engine.read(rec.evaluate("ndcg@3", by=of_items)), ordered=True)
 
 
 def test_a_metric_of_the_users_own_is_sent_to_the_workers(asked):

@@ -108,39 +108,6 @@ def test_what_reads_all_users_at_once_says_how_much_memory_holds_them(call):
         OF_ALL[call](rec(**BOUND))
 
 
-def test_a_gate_that_is_not_met_raises_with_the_words_of_one_plan():
-    rec = rec_of("pandas")
-    said = []
-    for one in (rec, rec(**BOUND)):
-        with pytest.raises(rf.RequirementError) as error:
-            one.require("ndcg@3 >= 0.99")
-        said.append(str(error.value))
-
-    assert said[0] == said[1]
-
-
-def test_a_run_is_tracked_with_the_fingerprint_of_one_plan(tmp_path):
-    rec = rec_of("lazy")
-    runs = []
-    for one in (rec, rec(**BOUND)):
-        path = tmp_path / f"{len(runs)}.parquet"
-        one.track("ndcg@3", "coverage@3", history=path, as_of="2026-11-28")
-        runs.append(rf.history(path))
-
-    assert_frame_equal(*runs, rel_tol=1e-12)
-
-
-def test_buckets_have_the_catalogue_of_all_users():
-    # u's list [a], v's [b, c]; nobody likes more than a. Over the catalogue a, b, c: u 0, v 2 misses of 3 items; v is
-    # not in the truth. Of u: fp 0. Of w, whose list is [d]: 1 miss of the catalogue a, b, c, d less the liked b: 1/3.
-    recs = pl.LazyFrame({"user": [*"uvvw"], "item": [*"abcd"], "rank": [1, 1, 2, 1]})
-    truth = pl.LazyFrame({"user": [*"uw"], "item": [*"ab"]})
-
-    found = recs.rec(truth=truth, train=truth, **BOUND).evaluate("fall_out", by="user")
-
-    assert found.rows() == [("u", 0.0), ("w", pytest.approx(1 / 3))]
-
-
 def test_warnings_are_told_once():
     rec = RECS.unique(["user", "rank"]).rec(truth=TRUTH.with_columns(pl.col("item") + 100))
     for ask in (lambda rec: rec.evaluate("ndcg@3"), lambda rec: rec.summarize("ndcg@3")):
@@ -148,25 +115,6 @@ def test_warnings_are_told_once():
 
         assert len(told) == 1
         assert told == warned
-
-
-def test_findings_that_can_be_counted_are_those_of_one_plan():
-    rec = rec_of("polars")
-    columns = ["check", "severity", "frame", "rows", "users", "treatment", "remedy"]
-    found, expected = rec(**BOUND).audit(k=3), rec.audit(k=3)
-
-    assert len(found) > 5
-    assert_frame_equal(found.select(columns), expected.select(columns))
-
-
-@pytest.mark.parametrize("kind", ["lazy", "pandas"])
-def test_rows_of_users_are_judged(kind):
-    rec = rec_of(kind)
-    found, expected = (answer(lambda rec: rec.judge(), one)[0] for one in (rec(**BOUND), rec))
-
-    assert type(found) is type(expected)
-    rows = [pl.DataFrame(one).sort("model", "user", "item") for one in (found, expected)]
-    assert_frame_equal(*rows, categorical_as_str=True)
 
 
 @pytest.mark.parametrize(
@@ -190,21 +138,19 @@ def test_columns_may_have_any_name(name, role):
 WHOLE = [
     *(pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.Int128, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
 ]
-TEXTS = [pl.String, pl.Categorical, pl.Enum([*"abcdefgh"]), pl.Enum([*"hgfedcbazyx"])]
+TEXTS = [pl.String, pl.Categorical, pl.Enum([*"01234567"]), pl.Enum([*"76543210xyz"])]
 TIMES = [pl.Date, pl.Datetime("us"), pl.Datetime("us", "UTC"), pl.Datetime("ms"), pl.Boolean]
 PAIRS = [*pairwise(WHOLE), *pairwise(TEXTS), (TEXTS[0], TEXTS[-1]), *zip(TIMES, TIMES, strict=True)]
 
 
 def users_of(dtype: Any, numbers: list[int | None]) -> pl.Series:
     """Return users by their numbers, in a dtype."""
-    if dtype in WHOLE:
-        return pl.Series("user", numbers, dtype)
+    users = pl.Series("user", numbers, pl.Int32)
     if dtype == pl.Boolean:
-        return pl.Series("user", [None if n is None else n > 2 for n in numbers], dtype)
-    if dtype in TEXTS:
-        letters = [None if n is None else "abcdefgh"[n] for n in numbers]
-        return pl.Series("user", letters, pl.String).cast(dtype)
-    return pl.Series("user", numbers, pl.Int32).cast(pl.Date).cast(dtype)
+        return users > 2
+    return users.cast(pl.String if dtype in TEXTS else pl.Date if dtype in TIMES else dtype).cast(
+        dtype
+    )
 
 
 def assert_users_match(recs: Any, truth: Any, users: Any, train: Any) -> None:
@@ -237,12 +183,9 @@ def test_users_are_categories_of_pandas_on_one_side():
         pd.DataFrame({"user": [*"abz"], "country": [*"FGF"]}),
         pd.DataFrame({"user": [*"abca"], "item": [1, 2, 2, 3]}),
     ]
-    for place in range(4):
-        given = [
-            one.astype({"user": "category"}) if number == place else one
-            for number, one in enumerate(frames)
-        ]
-        assert_users_match(*given)
+    for place, one in enumerate(frames):
+        category = one.astype({"user": "category"})
+        assert_users_match(*frames[:place], category, *frames[place + 1 :])
 
 
 def test_zeros_of_two_signs_are_one_user_and_nan_is_none():

@@ -16,7 +16,6 @@ import recframe as rf
 from asked_twice import COLLECTED, asked_twice, assert_same, eager
 from lanes import in_turn
 from many_frames import MANY, ManyFrame, many, read
-from parted_frames import ALL_SIDES
 from plain_accuracy import METRICS
 from recframe.audit.report import CHECKS
 
@@ -29,17 +28,6 @@ BROKEN = {
     ),
     "a rank below 1": ({}, "a rank is below 1"),
 }
-
-
-@pytest.mark.parametrize("by", [None, "country", "user"])
-def test_support_and_tables_in_long_form_come_from_buckets(by):
-    recs, truth = eager()
-    metrics, given = ("ndcg@2", "auc", "precision@2"), {"by": by, "sides": ("users",)}
-    for form in ("support", "tidy"):
-        one, other = asked(
-            "evaluate", recs, truth, {"model": "model"}, *metrics, **given, **{form: True}
-        )
-        assert_same(one, other, ordered=by != "user")
 
 
 @pytest.mark.parametrize(
@@ -61,13 +49,11 @@ def test_what_only_the_data_shows_fails_in_a_bucket(by, metric, broken):
 
 def test_an_interval_of_a_set_metric_is_made_of_sums_of_buckets():
     recs, truth = eager(model=False)
-    rec = rf.rec(many(recs), truth=many(truth), items=COLLECTED["items"])
-    found = rec.summarize("ndcg@3", "coverage@3", "gini@3")
 
-    one = recs.rec(truth=truth, items=COLLECTED["items"]).summarize(
-        "ndcg@3", "coverage@3", "gini@3"
+    one, other = asked(
+        "summarize", recs, truth, {}, "ndcg@3", "coverage@3", "gini@3", sides=["items"]
     )
-    assert_frame_equal(read(found), one, rel_tol=1e-9)
+    assert_frame_equal(other, one, rel_tol=1e-9)
 
 
 def twice_the_first(at):
@@ -85,23 +71,23 @@ def test_a_metric_of_the_users_own_is_known_where_the_data_is():
 
 def test_sides_at_hand_and_columns_of_other_names_travel_too():
     recs, truth = eager(model=False)
-    users, items = (
-        COLLECTED["users"].rename({"user": "who"}),
-        COLLECTED["items"].rename({"item": "what"}),
-    )
+    users = COLLECTED["users"].rename({"user": "who"})
+    items = COLLECTED["items"].rename({"item": "what"})
     renamed = recs.rename({"user": "who", "item": "what"})
-    named = rf.frame(many(truth), user="user", item="item")
+    names = {"user": "who", "item": "what"}
+    metrics, by = ("ndcg@3", "coverage@3"), ["country", "kind"]
 
-    home = rf.rec(renamed, truth=rf.frame(truth, user="user", item="item"), user="who", item="what")
-    rec = rf.rec(many(renamed), truth=named, user="who", item="what")
+    home = rf.rec(renamed, truth=rf.frame(truth, user="user", item="item"), **names)
+    rec = rf.rec(many(renamed), truth=rf.frame(many(truth), user="user", item="item"), **names)
+    expected = home(users=users, items=items).evaluate(*metrics, by=by)
     for users_given in (users, users.to_pandas(), users.lazy()):
-        found = rec(users=users_given, items=items.to_pandas()).evaluate(
-            "ndcg@3", "coverage@3", by=["country", "kind"]
-        )
-        expected = home(users=users, items=items).evaluate(
-            "ndcg@3", "coverage@3", by=["country", "kind"]
-        )
+        found = rec(users=users_given, items=items.to_pandas()).evaluate(*metrics, by=by)
         assert_same(expected, read(found), ordered=True)
+    of_users = home.evaluate("mrr", by="user"), read(rec.evaluate("mrr", by="who"))
+    assert_same(*of_users, ordered=False)
+    needed = rf.Requirement(rf.metric(twice_the_first) @ 3, ">=", 0.1)
+    required = home.require(needed, raises=False), read(rec.require(needed, raises=False))
+    assert_same(*required, ordered=True)
 
 
 COUNTABLE = {one.name for one in CHECKS if "all users" not in one.needs}
@@ -111,14 +97,8 @@ FINDINGS = ["check", "severity", "frame", "rows", "users", "treatment", "remedy"
 def odd_frames() -> tuple[pl.DataFrame, pl.DataFrame, dict[str, pl.DataFrame]]:
     """Frames with something for most checks."""
     recs, truth = eager(model=True)
-    odd = pl.DataFrame(
-        {
-            "model": ["a", "a", "b", "b"],
-            "user": [None, 7, 7, 500],
-            "item": [1, None, 99, 3],
-            "rank": [1, 2, None, 0],
-        }
-    )
+    odd = pl.DataFrame({"model": [*"aabb"], "user": [None, 7, 7, 500]})
+    odd = odd.with_columns(item=pl.Series([1, None, 99, 3]), rank=pl.Series([1, 2, None, 0]))
     recs = pl.concat([recs, recs.head(9), odd.with_columns(week=pl.lit(0))], how="vertical_relaxed")
     truth = pl.concat([truth, truth.head(5).with_columns(relevance=-1)], how="vertical_relaxed")
     items = pl.concat([COLLECTED["items"], COLLECTED["items"].head(2)]).with_columns(
@@ -157,41 +137,23 @@ def test_strict_asks_no_bucket_what_is_asked_of_all_users():
 
 def test_a_gate_that_is_not_met_raises_where_its_result_is_made():
     recs, truth = eager(model=False)
+    rec = rf.rec(many(recs), truth=many(truth))
 
     with pytest.raises(rf.RequirementError, match="ndcg@3"):
-        rf.rec(many(recs), truth=many(truth)).require("ndcg@3 >= 0.99")
-    met = rf.rec(many(recs), truth=many(truth)).require("ndcg@3 >= 0.0001", strict=False)
-    assert isinstance(met, pl.DataFrame)
-    plan = rf.rec(many(recs), truth=many(truth)).require("ndcg@3 >= 0.99", raises=False)
-    assert isinstance(plan, ManyFrame)
+        rec.require("ndcg@3 >= 0.99")
+    assert isinstance(rec.require("ndcg@3 >= 0.0001"), pl.DataFrame)
+    assert isinstance(rec.require("ndcg@3 >= 0.99", raises=False), ManyFrame)
 
 
 def test_what_an_earlier_result_had_is_missing_in_buckets_too():
     recs, truth = eager()
-    home = rf.rec(recs, truth=truth, model="model")
-    last = home.summarize("ndcg@3")
-    alone = recs.filter(pl.col("model") == "a")
-    one = rf.rec(alone, truth=truth, model="model")
-    other = rf.rec(many(alone), truth=many(truth), model="model")
+    last = rf.rec(recs, truth=truth, model="model").summarize("ndcg@3")
+    asked_of = (recs.filter(pl.col("model") == "a"), truth, {"model": "model"})
+    gate = {"last": last, "raises": False}
 
-    asked_for = partial(one.require, "ndcg@3 >= 0.1 * last", last=last, raises=False)
-    found = read(other.require("ndcg@3 >= 0.1 * last", last=last, raises=False))
-    assert_same(asked_for(), found, ordered=True)
-    assert dict(found.select("model", "state").rows())["b"] == "missing"
-    with pytest.raises(rf.RequirementError, match="missing"):
-        other.require("ndcg@3 >= 0.1 * last", last=last)
-
-
-@pytest.mark.parametrize("rank", [None, float("nan"), float("inf")])
-def test_a_row_without_a_model_is_one_only_where_it_ranks(rank):
-    rows = [("u", "A", 1.0, "m1"), ("u", "B", rank, None)]
-    schema = {"user": pl.String, "item": pl.String, "rank": pl.Float64, "model": pl.String}
-    recs = pl.DataFrame(rows, schema=schema, orient="row").with_columns(relevance=1)
-
-    one, other = asked("evaluate", recs, None, {"model": "model"}, "hit_rate")
-
-    assert one["model"].to_list() == ["m1"]
+    one, other = asked("require", *asked_of, "ndcg@3 >= 0.1 * last", **gate)
     assert_same(one, other, ordered=True)
+    assert dict(other.select("model", "state").rows())["b"] == "missing"
 
 
 @pytest.mark.parametrize("rank", [2, 20])
@@ -223,43 +185,13 @@ def test_rec_is_put_on_frames_without_taking_a_column_away():
     assert Held(recs.rename({"week": "rec"}).to_arrow()).rec.equals(recs["week"].alias("rec"))
 
 
-def test_requirements_as_objects_and_users_by_a_name_of_their_own_travel():
-    recs, truth = eager(model=False)
-    named = rf.frame(many(truth.rename({"user": "who"})), user="who")
-    rec, home = rf.rec(many(recs), truth=named), recs.rec(truth=truth)
-
-    assert_same(home.evaluate("mrr", by="user"), read(rec.evaluate("mrr", by="who")), ordered=False)
-    needed = rf.Requirement(twice_the_first_metric() @ 3, ">=", 0.1)
-    assert_same(
-        home.require(needed, raises=False),
-        read(rec.require(needed, raises=False)),
-        ordered=True,
-    )
-
-
-def twice_the_first_metric():
-    return rf.metric(twice_the_first)
-
-
-@pytest.mark.parametrize("by", ["item", "week", ["kind", "country"], pl.col("item") % 2], ids=str)
-def test_what_stands_behind_the_cut_off_counts_in_segments(by):
-    recs, truth = eager()
-    kept = [] if str(by) == "week" else ["week"]
-
-    frames, options = (recs.drop(kept), truth.drop(kept)), {"model": "model"}
-    one, other = asked("evaluate", *frames, options, "recall@2", by=by, sides=ALL_SIDES)
-
-    assert_same(one, other, ordered=True)
-
-
 @pytest.mark.filterwarnings("ignore:models_of_other_users")
 def test_a_large_bucket_that_lacks_a_model_counts_its_users_all_the_same(monkeypatch):
     # one user alone has a list of the second model, so that one of two buckets does not show it
     monkeypatch.setattr(many_frames, "N_BUCKETS", 2)
-    users = pl.DataFrame({"user": range(2_500)}).join(
-        pl.DataFrame({"rank": range(1, 21)}), how="cross"
-    )
-    rows = users.with_columns(item=(pl.col("user") * 7 + pl.col("rank")) % 90)
+    row = pl.int_range(50_000)
+    rows = pl.select(user=row // 20, rank=row % 20 + 1)
+    rows = rows.with_columns(item=(pl.col("user") * 7 + pl.col("rank")) % 90)
     first, second = (rows.with_columns(model=pl.lit(name)) for name in "ab")
     recs = pl.concat([first, second.filter(pl.col("user") == 17)])
     truth = rows.filter(pl.col("rank") % 3 == 0).select("user", "item")

@@ -83,27 +83,18 @@ def test_a_bucket_to_which_nothing_is_sent_has_tables_without_rows():
 
 
 def test_decimals_of_two_scales_are_one_user():
-    frames = [
-        pl.DataFrame(
-            {"user": [Decimal(n) for n in range(60)]}, schema={"user": pl.Decimal(12, scale)}
-        )
-        for scale in (0, 3)
-    ]
-    sides = [Side(one.schema, "user", pl.Decimal(12, 2)) for one in frames]
-    n_parts = 7
+    users = pl.DataFrame({"user": [Decimal(n) for n in range(60)]})
+    frames = [users.cast(pl.Decimal(12, scale)) for scale in (0, 3)]
+    sent = []
+    for frame in frames:
+        side = Side(frame.schema, "user", pl.Decimal(12, 2))
+        rows = frame.with_columns(pl.lit(0, pl.Int32).alias(BUCKET))
+        rows.columns = [*side.names, BUCKET]
+        sent.append((side, pa.Table.from_batches([side.put_in_buckets(rows, 0)])["rows"]))
 
-    for part in range(n_parts):
-        rows = [
-            one.received(_pieces(one, frame), part, n_parts)
-            for one, frame in zip(sides, frames, strict=True)
-        ]
-        assert {*rows[0]["user"]} == {*rows[1]["user"]}
-
-
-def _pieces(side: Side, frame: pl.DataFrame) -> pa.ChunkedArray:
-    rows = frame.with_columns(pl.lit(0, pl.Int32).alias(BUCKET))
-    rows.columns = [*side.names, BUCKET]
-    return pa.Table.from_batches([side.put_in_buckets(rows, 0)])["rows"]
+    for part in range(7):
+        one, other = ({*side.received(pieces, part, 7)["user"]} for side, pieces in sent)
+        assert one == other
 
 
 def test_sums_of_128_bits_are_exact_in_a_tree():

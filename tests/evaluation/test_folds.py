@@ -17,6 +17,7 @@ import recframe as rf
 from buckets_of_users import in_buckets
 from folded_frames import FOLDS, folded, of_fold, over_folds, rec_of
 from parted_frames import LISTS_ARE_NO_SAMPLES, every
+from random_cases import seeded
 from recframe.evaluation.required_columns import is_of_segment
 
 pytestmark = LISTS_ARE_NO_SAMPLES
@@ -31,46 +32,44 @@ def by_fold(
     frames: Any, metrics: Sequence[Any], by: Sequence[str] = (), **options: Any
 ) -> pl.DataFrame:
     """What the same call returns on the frames filtered to each fold; a model without a list there is told of it."""
-    found = []
-    for fold in FOLDS.numbers:
-        one = of_fold(frames, fold)
-        found.append(
-            rec_of(one, **options)
-            .evaluate(*metrics, by=[*by])
-            .with_columns(fold=pl.lit(fold, pl.Int64))
-        )
+    found = (
+        rec_of(of_fold(frames, fold), **options)
+        .evaluate(*metrics, by=[*by])
+        .with_columns(fold=pl.lit(fold, pl.Int64))
+        for fold in FOLDS.numbers
+    )
     return pl.concat(found)
 
 
+OPTIONS = [{}, {"universe": "all"}, {"no_relevant": "skip"}, {"no_relevant": "null"}]
+
+
 @ITS_WARNINGS
-@pytest.mark.parametrize(
-    "options", [{}, {"universe": "all"}, {"no_relevant": "skip"}, {"no_relevant": "null"}]
+@given(
+    seed=st.integers(0, 10**6),
+    scored=st.booleans(),
+    options=st.sampled_from(OPTIONS),
+    whole=st.sampled_from([(), ("train", "items"), ("users", "reference")]),
+    by=st.sampled_from([["fold"], ["land", "fold"]]),
 )
-@pytest.mark.parametrize("whole", [(), ("train", "items"), ("users", "reference")])
 def test_by_fold_is_what_the_filtered_frames_give(
-    options: dict[str, Any], whole: Iterable[str]
+    seed: int,
+    options: dict[str, Any],
+    whole: Iterable[str],
+    by: list[str],
+    *,
+    scored: bool,
 ) -> None:
-    frames = folded(1)
+    frames = folded(seed, 6, scored=scored)
     # frames without the column count in every fold
     frames |= {name: of_fold(frames, 0)[name] for name in whole}
     frames["recs"] = frames["recs"].filter(pl.col("model") == "a")
+    metrics = seeded(f"folds {seed}").sample(ALL, 8)
 
-    found = over_folds(frames, **options).evaluate(*ALL, by=["land", "fold"])
+    found = over_folds(frames, **options).evaluate(*metrics, by=by)
 
-    wanted = by_fold(frames, ALL, ["land"], **options).select(found.columns).sort("land", "fold")
-    assert_frame_equal(found, wanted, rel_tol=1e-12, abs_tol=1e-12)
-
-
-@ITS_WARNINGS
-@given(seed=st.integers(0, 10**6), scored=st.booleans())
-def test_by_fold_is_a_filter_of_any_frames(seed: int, scored: bool) -> None:  # noqa: FBT001  what is drawn
-    frames = folded(seed, 6, scored=scored)
-    frames["recs"] = frames["recs"].filter(pl.col("model") == "a")
-
-    found = over_folds(frames).evaluate(*COMMON, by="fold")
-
+    wanted = by_fold(frames, metrics, by[:-1], **options).select(found.columns).sort(by)
     # a fold without truth is none
-    wanted = by_fold(frames, COMMON).select(found.columns)
     wanted = wanted.filter(pl.col("fold").is_in(frames["truth"]["fold"].unique().to_list()))
     assert_frame_equal(found, wanted, rel_tol=1e-12, abs_tol=1e-12)
 
@@ -89,18 +88,14 @@ def test_a_value_over_folds_is_the_mean_over_fold_and_user_and_of_set_metrics_ov
     each = by_fold(frames, [one for one in ALL if not is_of_segment(one)], ["user"])
     whole = by_fold(frames, ALL)
     for row in found.rows(named=True):
-        users = each.filter(model=row["model"])
-        for metric in map(str, ALL):
-            if metric in each.columns:
-                assert row[metric] == pytest.approx(mean(users[metric])), metric
-            else:
-                assert row[metric] == pytest.approx(
-                    mean(whole.filter(model=row["model"])[metric])
-                ), metric
-        assert row["n_users"] == frames["truth"]["user"].n_unique()
-        assert row["n_lists"] == len(
-            frames["recs"].filter(model=row["model"]).unique(["fold", "user"])
+        users, folds, recs = (
+            one.filter(model=row["model"]) for one in (each, whole, frames["recs"])
         )
+        for metric in map(str, ALL):
+            values = users if metric in users.columns else folds
+            assert row[metric] == pytest.approx(mean(values[metric])), metric
+        assert row["n_users"] == frames["truth"]["user"].n_unique()
+        assert row["n_lists"] == len(recs.unique(["fold", "user"]))
 
 
 @pytest.mark.parametrize(
@@ -116,16 +111,6 @@ def test_by_user_is_the_mean_over_the_users_folds(options: dict[str, Any], also:
     assert_frame_equal(found, wanted.sort("model", "user"), rel_tol=1e-12, abs_tol=1e-12)
 
 
-def test_values_of_users_are_the_same_with_a_metric_of_lists() -> None:
-    rec = over_folds(folded(1, 40))
-    alone = rec.evaluate("ndcg@3", "recall", by="user")
-
-    found = rec.evaluate("ndcg@3", "recall", "novelty@3", by="user")
-
-    there = found.join(alone, on=["model", "user"], how="semi")
-    assert_frame_equal(there.select(alone.columns), alone, check_row_order=False)
-
-
 def test_a_model_without_a_list_in_a_fold_gets_nothing_there() -> None:
     # one user, relevant in both folds; b is right in the first, and has no list in the second
     columns = {"user": [1, 1, 2, 1], "item": [1, 2, 3, 1], "rank": 1, "fold": [0, 1, 0, 0]}
@@ -138,12 +123,8 @@ def test_a_model_without_a_list_in_a_fold_gets_nothing_there() -> None:
     # two of four items, then one; with the lists behind the value
     covered = rec.evaluate("coverage@1", support=True).rows()
     assert covered == [("a", 1, 3, 0.375, 3), ("b", 1, 1, 0.25, 1)]
-    assert rec.evaluate("mrr", by="fold").rows() == [
-        ("a", 0, 1, 1.0),
-        ("a", 1, 1, 1.0),
-        ("b", 0, 1, 1.0),
-        ("b", 1, 1, 0.0),
-    ]
+    by_fold = [("a", 0, 1, 1.0), ("a", 1, 1, 1.0), ("b", 0, 1, 1.0), ("b", 1, 1, 0.0)]
+    assert rec.evaluate("mrr", by="fold").rows() == by_fold
 
 
 def test_weights_are_those_of_user_and_fold() -> None:
@@ -172,32 +153,22 @@ def test_trainings_are_averaged_after_folds() -> None:
 
 
 @pytest.mark.parametrize("by", [None, "fold", "user", ["genre", "land"]])
-def test_lazy_frames_stay_lazy_and_agree_with_pandas(by: Any) -> None:
+def test_every_way_to_run_gives_the_same(by: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     frames = folded(6)
-    metrics = ["ndcg@3"] if by == "user" else COMMON
-    eager = over_folds(frames).evaluate(*metrics, by=by)
-
-    lazy = over_folds(frames, pl.DataFrame.lazy).evaluate(*metrics, by=by)
-    of_pandas = over_folds(frames, pl.DataFrame.to_pandas).evaluate(*metrics, by=by)
+    metrics = ["ndcg@3"] if by == "user" else ALL
+    eager, lazy, of_pandas = (
+        over_folds(frames, make).evaluate(*metrics, by=by)
+        for make in (pl.DataFrame.clone, pl.DataFrame.lazy, pl.DataFrame.to_pandas)
+    )
+    parts = in_buckets(over_folds(frames, pl.DataFrame.lazy), *metrics, by=by)
+    monkeypatch.setattr("recframe.frames.kinds.kind.LARGE", 0)
+    large = over_folds(frames).evaluate(*metrics, by=by)
 
     assert isinstance(lazy, pl.LazyFrame)
     assert "python" not in lazy.explain().lower()
     assert isinstance(of_pandas, pd.DataFrame)
-    assert_frame_equal(lazy.collect(), eager, rel_tol=1e-12, abs_tol=1e-12)
-    assert_frame_equal(pl.from_pandas(of_pandas), eager, rel_tol=1e-12, abs_tol=1e-12)
-    parts = in_buckets(over_folds(frames, pl.DataFrame.lazy), *metrics, by=by)
-    assert_frame_equal(parts, eager, rel_tol=1e-12, abs_tol=1e-12)
-
-
-def test_large_frames_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    frames = folded(7)
-    small = over_folds(frames).evaluate(*ALL, by="land")
-    monkeypatch.setattr("recframe.frames.kinds.kind.LARGE", 0)
-    monkeypatch.setattr("recframe.evaluation.plan.MIDDLING", 0)
-
-    assert_frame_equal(
-        over_folds(frames).evaluate(*ALL, by="land"), small, rel_tol=1e-12, abs_tol=1e-12
-    )
+    for one in (lazy.collect(), pl.from_pandas(of_pandas), parts, large):
+        assert_frame_equal(one, eager, rel_tol=1e-12, abs_tol=1e-12)
 
 
 def test_tidy_results_and_supports_are_of_fold_and_user() -> None:
@@ -213,23 +184,16 @@ def test_tidy_results_and_supports_are_of_fold_and_user() -> None:
     assert tidy["n"].to_list()[:2] == [users, found["n_lists"][0]]
 
 
-@pytest.mark.parametrize(
-    ("name", "change", "said"),
-    [
-        (
-            "recs",
-            lambda rows: rows.with_columns(pl.col("fold") + 1),
-            "'fold' of the frame of recommendations has a value that is none of the folds, which are 0, 1, 2",
-        ),
-        (
-            "truth",
-            lambda rows: rows.with_columns(pl.col("fold").cast(pl.String)),
-            "'fold' of the frame truth= is String; a fold is a whole number",
-        ),
-        ("recs", lambda rows: rows.drop("fold"), r"no column 'fold'.*which fold it is of"),
-        ("users", lambda rows: pl.concat([rows, rows.head(1)]), "user twice"),
-    ],
-)
+PLUS_1, AS_TEXT = pl.col("fold") + 1, pl.col("fold").cast(pl.String)
+MISFITS = [
+    ("recs", lambda rows: rows.with_columns(PLUS_1), "recommendations has a value that is none of"),
+    ("truth", lambda rows: rows.with_columns(AS_TEXT), "is String; a fold is a whole number"),
+    ("recs", lambda rows: rows.drop("fold"), r"no column 'fold'.*which fold it is of"),
+    ("users", lambda rows: pl.concat([rows, rows.head(1)]), "user twice"),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "said"), MISFITS, ids=range(len(MISFITS)))
 def test_frames_that_do_not_fit_the_folds_are_an_error(name: str, change: Any, said: str) -> None:
     frames = folded(9)
     frames[name] = change(frames[name])

@@ -8,9 +8,9 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from decimal import Decimal
 from functools import partial
+from itertools import product
 from typing import Any
 from unittest import mock
 
@@ -28,10 +28,8 @@ from recframe.frames.hints import InShell, in_words
 FRAME = pl.DataFrame(
     {"user": [1, 1, 2, 2], "item": [1, 2, 1, 3], "rank": [1, 2, 1, 2], "relevance": [0, 1, 3, 1]}
 )
-# one item more, in another order
-OTHER = pl.concat(
-    [FRAME.reverse(), pl.DataFrame({"user": 3, "item": 1, "rank": 1, "relevance": 2})]
-)
+# one row more, in another order
+OTHER = FRAME.reverse().vstack(FRAME[:1] + 2)
 COUNTRIES = pl.DataFrame({"user": [1, 2, 3], "country": ["AT", "BE", None]})
 
 
@@ -86,30 +84,26 @@ def middling(seed: int) -> dict[str, pl.DataFrame]:
     return {"rows": rows, "users": users}
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"model": "model"},
-        {"model": "model", "by": ["side"], "universe": "both"},
-        {"by": ["segment"], "no_relevant": "null"},
-        {"truth": True, "by": ["segment"]},
-        {"relevant_from": "list", "min_relevance": 1.5},
-    ],
-    ids=str,
-)
-def test_some_thousand_rows_have_a_kept_plan_too_and_the_answers_of_frames_that_are_asked(
-    options,
-):
+OF_MIDDLING: list[dict[str, Any]] = [
+    {"model": "model", "by": ["side"], "universe": "both"},
+    {"by": ["segment"], "no_relevant": "null"},
+    {"truth": True, "by": ["segment"]},
+    {"relevant_from": "list", "min_relevance": 1.5},
+]
+
+
+@pytest.mark.parametrize("options", OF_MIDDLING, ids=str)
+def test_some_thousand_rows_have_a_kept_plan_too_and_the_answers_of_frames_that_are_asked(options):
     metrics = ["ndcg@10", "ndcg", "map@3", "mrr", "recall@10", "err@5", "precision@10"]
-    options = dict(options)
-    by, two = options.pop("by", None), options.pop("truth", False)
+    by = options.get("by")
+    policies = {name: one for name, one in options.items() if name not in {"by", "truth"}}
 
     def ask(seed: int) -> pl.DataFrame:
         rows, users = middling(seed).values()
-        truth = {"truth": rows.select("user", "item", "relevance")} if two else {}
-        frame = rows.drop("relevance") if two else rows
-        return frame.rec(users=users, **truth, **options).evaluate(*metrics, by=by)
+        if "truth" in options:
+            truth = rows.select("user", "item", "relevance")
+            return rows.drop("relevance").rec(truth, users=users).evaluate(*metrics, by=by)
+        return rows.rec(users=users, **policies).evaluate(*metrics, by=by)
 
     asked = [ask(seed) for seed in (1, 2)]
     assert not n_kept()
@@ -153,9 +147,7 @@ def test_what_is_bound_or_asked_never_meets_the_plan_of_something_else():
         "tidy": lambda rec: rec.evaluate("ndcg@1", tidy=True),
         "by": lambda rec: rec.evaluate("ndcg@1", by="user"),
         "made": lambda rec: rec.evaluate("ndcg@1", by=pl.col("user") % 2),
-        "made otherwise": lambda rec: rec.evaluate(
-            "ndcg@1", by=(pl.col("user") // 2).alias("user")
-        ),
+        "made otherwise": lambda rec: rec.evaluate("ndcg@1", by=pl.col("user") // 2),
         "profile": lambda rec: rec(profile="ranx").evaluate("ndcg@1", "precision@5"),
         "country": lambda rec: rec.evaluate("ndcg@1", by="country"),
         "k": lambda rec: rec.ndcg(k=[1, 2]),
@@ -174,30 +166,22 @@ def test_what_is_bound_or_asked_never_meets_the_plan_of_something_else():
         assert_same(answer(calls[place]), expected[place])
 
 
-DTYPES = [
-    *(pl.Int64, pl.UInt8, pl.Int128, pl.Float64, pl.Float32, pl.Decimal(10, 2), pl.Date),
-    *(pl.String, pl.Categorical, pl.Enum(list("1234")), pl.Enum(list("4321")), pl.Binary),
+NUMBERS = [pl.Int64, pl.UInt8, pl.Int128, pl.Float64, pl.Float32, pl.Decimal(10, 2)]
+OTHERS = [
+    *(pl.Date, pl.String, pl.Categorical, pl.Enum([*"01234"]), pl.Enum([*"43210"]), pl.Binary),
 ]
 
 
 def test_columns_of_another_dtype_have_a_plan_of_their_own():
-    def cast(name: str, dtype: Any) -> pl.DataFrame:
-        column = pl.col(name)
-        if dtype == pl.Date:
-            column = column.cast(pl.Int32)
-        elif isinstance(dtype, pl.Enum) or dtype in {pl.String, pl.Categorical, pl.Binary}:
-            column = column.cast(pl.String)
-        return FRAME.with_columns(column.cast(dtype))
+    def ask(name: str, dtype: Any) -> Any:
+        by_way_of = pl.Int32 if dtype == pl.Date else pl.Int64 if dtype in NUMBERS else pl.String
+        cast = FRAME.with_columns(pl.col(name).cast(by_way_of).cast(dtype))
+        return cast.rec.evaluate("ndcg@2", "auc", by="user")
 
-    for name in ("user", "item", "rank", "relevance"):
-        for dtype in DTYPES:
-
-            def ask(name: str = name, dtype: Any = dtype) -> Any:
-                return cast(name, dtype).rec.evaluate("ndcg@2", "auc", by="user")
-
-            expected = made_anew(ask)
-            for _ in range(2):
-                assert_same(answer(ask), expected)
+    for name, dtype in product(("user", "item", "rank", "relevance"), [*NUMBERS, *OTHERS]):
+        expected = made_anew(partial(ask, name, dtype))
+        for _ in range(2):
+            assert_same(answer(partial(ask, name, dtype)), expected)
 
 
 def test_results_and_errors_of_a_kept_plan_have_the_names_of_their_own_call():
@@ -235,11 +219,8 @@ UNCERTAIN: list[Callable[[Any], pl.DataFrame]] = [
     lambda rec: rec.require("ndcg@3 >= 0.1", "gauc <= 0.6", "personalization@3 >= 0", raises=False),
     lambda rec: rec.require("ndcg@3 >= 0.2", by="segment", level=0.9, raises=False),
     lambda rec: rec.require("ndcg@3 >= 0.9 * a", "gauc >= a", cluster="segment", raises=False),
-    lambda rec: rec.require("ndcg@3 >= 0.8 * a", "gauc >= a", cluster="segment", raises=False),
-    lambda rec: rec.gaps("ndcg@3", by="segment"),
     lambda rec: rec.gaps("ndcg@3", by="segment", baseline="a"),
     lambda rec: rec.slices("ndcg@3", by="segment"),
-    lambda rec: rec.slices("ndcg@3", by="segment", baseline="b"),
     lambda rec: rec.power("ndcg@3", baseline="a"),
 ]
 
@@ -260,10 +241,10 @@ def test_summaries_and_comparisons_of_other_frames_make_no_plan_and_have_the_sam
     assert n_kept() == len(UNCERTAIN) - 2
 
     made = AssertionError("a plan is made")
-    makers = ["evaluation.evaluation.evaluate", "statistics.sums.contributions"]
-    with ExitStack() as stack:
-        for one in makers:
-            stack.enter_context(mock.patch(f"recframe.{one}", side_effect=made))
+    with (
+        mock.patch("recframe.evaluation.evaluation.evaluate", side_effect=made),
+        mock.patch("recframe.statistics.sums.contributions", side_effect=made),
+    ):
         found = [answer(one) for one in calls]
 
     for (result, told), (wanted, warned) in zip(found, expected, strict=True):

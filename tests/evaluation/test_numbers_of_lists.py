@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 import polars as pl
 import pytest
@@ -15,37 +14,42 @@ from lanes import in_turn
 N_USERS, N_ITEMS, LENGTH = 210, 300, 10
 OF_CATEGORIES = [
     "miscalibration@10", "miscalibration(weight=log)@5", "miscalibration(divergence=hellinger)",
-    "diversity@10", "diversity@3", "category_coverage@10", "category_coverage(relevance=true)@5",
-    "serendipity@10", "serendipity@4", "alpha_ndcg@10", "err_ia@5", "nrbp(normalizer=best)@5",
-    "exposure_disparity@5", "exposure_disparity(target=relevant)@10",
+    "diversity@3", "category_coverage@10", "category_coverage(relevance=true)@5", "serendipity@10",
+    "alpha_ndcg@10", "err_ia@5", "nrbp(normalizer=best)@5", "exposure_disparity@5",
+    "exposure_disparity(target=relevant)@10",
 ]  # fmt: skip
 OF_TRAIN = [
-    *("coverage", "gini@10", "entropy@3", "personalization@10", "user_coverage", "fall_out@10"),
-    *("mcc@5", "novelty@10", "popularity", "epc@10", "efd@3", "repeat_rate@10"),
-    *("popularity_lift@10", "long_tail_share@4", "long_tail_count", "tail_coverage@10"),
-    *("tail_coverage(tail=items)", "personalization(similarity=overlap)@10"),
-]
+    "coverage", "gini@10", "entropy@3", "personalization@10", "user_coverage", "fall_out@10",
+    "novelty@10", "popularity", "epc@10", "efd@3", "repeat_rate@10", "popularity_lift@10",
+    "long_tail_share@4", "long_tail_count", "tail_coverage@10", "tail_coverage(tail=items)",
+    "personalization(similarity=overlap)@10",
+]  # fmt: skip
 OF_RELEVANT = [
-    *("serendipity@10", "serendipity@4", "serendipity(against=popularity)@10"),
-    *("serendipity(against=reference)@5", "epc(relevance=true)@10", "mcc@10", "fall_out@3"),
-    *("alpha_ndcg@10", "alpha_ndcg(alpha=0.3)@4", "err_ia@5", "nrbp(normalizer=best)@5"),
-]
+    "serendipity@4", "serendipity(against=popularity)@10", "serendipity(against=reference)@5",
+    "epc(relevance=true)@10", "mcc@10", "fall_out@3", "alpha_ndcg(alpha=0.3)@4",
+]  # fmt: skip
 OF_REFERENCE = ["rbo@10", "rbo(form=min)@4", "rbo(form=truncated)", "overlap@10", "unexpectedness"]
-Ids = Callable[[str], pl.Expr]
-"""Gives a column's numbers from 0 up as ids."""
-IDS: dict[str, Ids] = {
-    "from 0": pl.col,
-    "small": lambda name: pl.col(name).cast(pl.UInt16),
-    "below 0": lambda name: pl.col(name) - 150,
-    "at 2^31": lambda name: pl.col(name) + 2**31 - 200,
-    "ends of Int64": lambda name: (
-        pl.col(name) % 150 + pl.when(pl.col(name) < 150).then(-(2**63)).otherwise(2**63 - 2_000)
-    ),
-    "apart": lambda name: pl.col(name) * 1_003,
-    "far apart": lambda name: pl.col(name) * 7_000_003,
-    "UInt64": lambda name: pl.col(name).cast(pl.UInt64) + 2**63,
-    "text": lambda name: pl.format("{}", name),
+N = pl.col("number")
+IDS: dict[str, pl.Expr] = {
+    "small": N.cast(pl.UInt16),
+    "below 0": N - 150,
+    "at 2^31": N + 2**31 - 200,
+    "ends of Int64": N % 150 + pl.when(N < 150).then(-(2**63)).otherwise(2**63 - 2_000),
+    "apart": N * 1_003,
+    "far apart": N * 7_000_003,
+    "UInt64": N.cast(pl.UInt64) + 2**63,
+    "text": pl.format("{}", N),
 }
+"""Ids made of numbers from 0 up."""
+
+
+def renamed(frame: pl.DataFrame, ids: pl.Expr) -> pl.DataFrame:
+    for name in {"user", "item"} & {*frame.columns}:
+        made = frame.select(number=name).select(ids).to_series()
+        frame = frame.with_columns(made.alias(name))
+    return frame
+
+
 COLUMNS = {
     "lists": pl.List(pl.String),
     "lists of numbers": pl.List(pl.Int16),
@@ -55,7 +59,7 @@ COLUMNS = {
 }
 
 
-def frames(ids: Ids, *, in_order: bool) -> dict[str, pl.DataFrame]:
+def frames(ids: pl.Expr = N, *, in_order: bool) -> dict[str, pl.DataFrame]:
     """Lists that repeat items, in part unknown ones; a train frame with repeats, and with users who have no list."""
     choose = random.Random(3)  # noqa: S311  test data
     users = [user for user in range(N_USERS) for _ in range(LENGTH)]
@@ -77,50 +81,31 @@ def frames(ids: Ids, *, in_order: bool) -> dict[str, pl.DataFrame]:
         "truth": pl.DataFrame(liked, schema=pair, orient="row"),
         "reference": pl.DataFrame(other, schema=pair | {"rank": pl.Int32}, orient="row"),
     }
-    return {
-        name: frame.with_columns(ids("user").alias("user"), ids("item").alias("item"))
-        for name, frame in made.items()
-    }
+    return {name: renamed(frame, ids) for name, frame in made.items()}
 
 
-def items(ids: Ids, dtype: pl.DataType) -> pl.DataFrame:
+def items(ids: pl.Expr = N, dtype: pl.DataType = COLUMNS["lists"]) -> pl.DataFrame:
     """Items with a column of categories, of which some have none."""
     choose = random.Random(5)  # noqa: S311  test data
     known = [number for number in range(N_ITEMS) if number % 11]
-    values: list[object]
+    names: list[object] = [f"g{number}" for number in range(7)]
+    if dtype in {pl.Boolean, COLUMNS["lists of numbers"]}:
+        names = [True, False] if dtype == pl.Boolean else [*range(7)]
+    values: list[object] = [choose.choice([*names, None]) for _ in known]
     if isinstance(dtype, pl.List):
-        names = range(7) if dtype.inner.is_integer() else [f"g{number}" for number in range(7)]
         values = [choose.choices(names, k=number % 4) for number in known]
-    elif dtype == pl.Boolean:
-        values = [choose.choice([True, False, None]) for _ in known]
-    else:
-        values = [choose.choice([*(f"g{number}" for number in range(7)), None]) for _ in known]
-    frame = pl.DataFrame(
-        {"item": known, "genre": values}, schema={"item": pl.Int64, "genre": dtype}
-    )
-    return frame.with_columns(ids("item").alias("item"))
+    schema = {"item": pl.Int64, "genre": dtype}
+    return renamed(pl.DataFrame({"item": known, "genre": values}, schema=schema), ids)
 
 
 def assert_same(given: dict[str, pl.DataFrame], metrics: list[str], by: str | None) -> None:
-    lazy = {name: frame.lazy() for name, frame in given.items()}
-    sides = {name: frame for name, frame in given.items() if name != "recs"}
-    found = rf.rec(given["recs"])(**sides).evaluate(*metrics, by=by)
-    recs = lazy.pop("recs")
+    found, expected = (
+        rf.rec(made["recs"])(**{name: made[name] for name in made if name != "recs"})
+        for made in (given, {name: frame.lazy() for name, frame in given.items()})
+    )
+    expected = expected.evaluate(*metrics, by=by).collect()
 
-    expected = rf.rec(recs)(**lazy).evaluate(*metrics, by=by).collect()
-
-    assert_frame_equal(found, expected, rel_tol=1e-12, abs_tol=1e-12)
-
-
-@pytest.mark.parametrize(("ids", "in_order"), in_turn([*IDS], [True, False]))
-def test_any_ids_have_the_numbers_of_the_lazy_plan(ids: str, in_order: bool):  # noqa: FBT001  a case
-    given = frames(IDS[ids], in_order=in_order)
-    lengths = pl.col("rank") <= 3 + pl.col("user").cast(pl.String).hash(0) % 9
-    given["recs"] = given["recs"].filter(lengths)
-
-    assert_same({name: given[name] for name in ("recs", "truth", "train")}, OF_TRAIN, None)
-    given["items"] = items(IDS[ids], pl.List(pl.String))
-    assert_same(given, [*OF_CATEGORIES, *OF_REFERENCE], None)
+    assert_frame_equal(found.evaluate(*metrics, by=by), expected, rel_tol=1e-12, abs_tol=1e-12)
 
 
 def judged(recs: pl.DataFrame, truth: pl.DataFrame, order: str) -> pl.DataFrame:
@@ -141,24 +126,30 @@ def judged(recs: pl.DataFrame, truth: pl.DataFrame, order: str) -> pl.DataFrame:
     )
 
 
-@pytest.mark.parametrize(("ids", "order"), in_turn([*IDS], ["once", "sorted", "shuffled"]))
-def test_a_judged_frame_has_the_numbers_of_the_lazy_plan(ids: str, order: str):
-    given = frames(IDS[ids], in_order=True)
-    sides = {"train": given["train"], "reference": given["reference"]}
-    sides["items"] = items(IDS[ids], pl.List(pl.String))
+FORMS = ["in order", "in no order", "once", "sorted", "shuffled"]
 
-    assert_same({"recs": judged(given["recs"], given["truth"], order), **sides}, OF_RELEVANT, None)
+
+@pytest.mark.parametrize(("ids", "form"), in_turn([*IDS], FORMS))
+def test_any_ids_have_the_numbers_of_the_lazy_plan(ids: str, form: str):
+    given = frames(IDS[ids], in_order=form != "in no order")
+    lengths = pl.col("rank") <= 3 + pl.col("user").cast(pl.String).hash(0) % 9
+    given["recs"] = given["recs"].filter(lengths)
+    if form in {"once", "sorted", "shuffled"}:
+        given["recs"] = judged(given["recs"], given.pop("truth"), form)
+    given["items"] = items(IDS[ids])
+
+    assert_same(given, [*OF_TRAIN, *OF_CATEGORIES, *OF_RELEVANT, *OF_REFERENCE], None)
 
 
 @pytest.mark.parametrize("n_relevant", [0, 1, 2])
 def test_few_relevant_rows_have_the_numbers_of_the_lazy_plan(n_relevant: int):
-    given = frames(pl.col, in_order=True)
-    sides = {name: given[name] for name in ("train", "reference")}
-    sides["items"] = items(pl.col, pl.List(pl.String))
+    given = frames(in_order=True)
+    del given["truth"]
+    given["items"] = items()
     relevant = pl.int_range(pl.len()).is_between(1_000, 999 + n_relevant)
-    recs = given["recs"].with_columns(relevance=relevant.cast(pl.Int8))
+    given["recs"] = given["recs"].with_columns(relevance=relevant.cast(pl.Int8))
 
-    assert_same({"recs": recs, **sides}, OF_RELEVANT, None)
+    assert_same(given, OF_RELEVANT, None)
 
 
 def test_an_item_is_relevant_if_any_row_of_it_is():
@@ -183,8 +174,7 @@ def test_an_item_is_relevant_if_any_row_of_it_is():
 
 @pytest.mark.parametrize("column", COLUMNS)
 def test_any_categories_have_the_numbers_of_the_lazy_plan(column: str):
-    given = frames(pl.col, in_order=True)
-    given["items"] = items(pl.col, COLUMNS[column])
+    given = frames(in_order=True) | {"items": items(dtype=COLUMNS[column])}
 
     assert_same(given, OF_CATEGORIES, "user")
 
@@ -193,7 +183,7 @@ def test_any_categories_have_the_numbers_of_the_lazy_plan(column: str):
 @pytest.mark.parametrize("n_parts", [3, 290])
 @pytest.mark.parametrize("in_order", [True, False])
 def test_any_number_of_categories_has_the_numbers_of_the_lazy_plan(n_parts: int, in_order: bool):  # noqa: FBT001  a case
-    given = frames(pl.col, in_order=in_order)
+    given = frames(in_order=in_order)
     long = pl.DataFrame({"user": 7, "item": range(N_ITEMS - 20)}, schema=given["train"].schema)
     given["train"] = pl.concat([given["train"], long])
     number = pl.col("item")
@@ -210,7 +200,7 @@ def test_any_number_of_categories_has_the_numbers_of_the_lazy_plan(n_parts: int,
 
 
 def test_users_of_any_number_have_references_of_any_ranks():
-    given = frames(pl.col, in_order=False)
+    given = frames(in_order=False)
     rank = pl.col("rank")
     ranks = [rank.cast(pl.UInt8), rank / 3, rank // 2 + 1, rank * 2**40]
 

@@ -8,12 +8,10 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
 
 import recframe as rf
 from asking import liked, recommended
 from buckets_of_users import in_buckets
-from strategies import judged_frames
 
 RECS, TRUTH = recommended(u="ab", v="ab"), liked(u="b", v="a", w="a")
 USERS = pl.DataFrame({"user": ["u", "v"], "country": ["FR", "DE"]})
@@ -54,28 +52,11 @@ def test_a_frame_of_arrow_gives_the_numbers_of_polars(make):
         found = rec.evaluate(METRICS, **asked)
         assert isinstance(found, pa.Table if make is GIVEN["table"] else pl.DataFrame)
         assert pl.DataFrame(found).equals(expected.evaluate(METRICS, **asked))
-    assert (
-        pl.DataFrame(rec.judge()).sort("user", "item").equals(expected.judge().sort("user", "item"))
-    )
+    judged = [pl.DataFrame(one.judge()).sort("user", "item") for one in (rec, expected)]
+    assert judged[0].equals(judged[1])
     assert pl.DataFrame(rec.audit()).equals(expected.audit())
     assert rec.mrr(k=2) == expected.mrr(k=2) == 0.5
     assert pl.DataFrame(in_buckets(rec, "mrr@2"))["mrr@2"].item() == 0.5
-
-
-@each_given
-def test_side_frames_of_a_frame_of_polars_may_be_of_arrow(make):
-    found = RECS.lazy().rec(make(TRUTH), users=make(USERS)).mrr(k=2, by="country")
-
-    assert found.collect().rows() == [("DE", 1, 1.0), ("FR", 1, 0.5), (None, 1, 0.0)]
-
-
-@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
-@given(judged_frames())
-def test_a_table_of_arrow_gives_what_its_frame_gives(frame):
-    found = rf.rec(frame.to_arrow()).evaluate("ndcg@3", "map", "recall@2", "list_length", by="user")
-
-    expected = frame.rec.evaluate("ndcg@3", "map", "recall@2", "list_length", by="user")
-    assert pl.DataFrame(found).equals(expected)
 
 
 def test_a_frame_that_is_bound_is_read_once():
@@ -92,7 +73,7 @@ def test_a_stream_that_was_read_before_says_how_it_is_held():
     stream = reader(RECS)
     rf.rec(stream)
 
-    text = "is a pyarrow RecordBatchReader without rows; a stream can be read only once: first hold it in memory"
+    text = "RecordBatchReader without rows; a stream can be read only once: first hold it in memory"
     for call in (lambda: rf.rec(stream), lambda: RECS.rec(truth=stream)):
         with pytest.raises(rf.RecframeError, match=re.escape(text)):
             call()
@@ -131,18 +112,11 @@ def test_integers_come_back_in_their_width_where_it_holds_them(index):
     assert rf.rec(recs, far).mrr(by="user")["user"].to_pylist() == [1, 2**40]
 
 
-def test_a_table_with_two_columns_of_one_name_or_a_type_that_polars_has_not():
+def test_a_column_of_a_type_that_polars_has_not_is_left_out():
     table = RECS.to_arrow()
-    twice = table.append_column("user", table["item"])
     odd = table.append_column("due", pa.array([pa.MonthDayNano([1, 1, 1])] * 4))
 
-    with pytest.raises(
-        rf.ColumnError, match="the pyarrow table has 2 columns named 'user'; drop or"
-    ):
-        rf.rec(twice, TRUTH).mrr()
-    with pytest.raises(
-        rf.ColumnError, match="'due' of the pyarrow table is month_day_nano_interval"
-    ):
+    with pytest.raises(rf.ColumnError, match="'due' of the pyarrow table is month_day_nano"):
         rf.rec(odd, TRUTH).mrr(by="due")
     assert rf.rec(odd, TRUTH).mrr(k=2) == 0.5
 

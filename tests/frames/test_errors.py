@@ -12,24 +12,17 @@ import polars as pl
 import pytest
 
 import recframe as rf
-from asking import liked, ranking, recommended, rows
+from asking import liked, ranking, recommended
 from frame_kinds import KINDS
+from recframe.errors import suggestion
+from recframe.frames.hints import own_word
+from recframe.frames.options import OPTIONS
 
 FRAME = ranking([0, 1])
 PAIRS = pl.DataFrame({"user": [1], "item": [2], "rank": [1]})
 # what only the way in and out decides; the others are made of these
 PLAIN = [kind for kind in KINDS if kind.name in {"polars", "lazy", "pandas"}]
 on_plain_kinds = pytest.mark.parametrize("kind", PLAIN, ids=repr)
-
-
-def fails_with(kind: Any, text: str, call: Any) -> None:
-    """Expect what only the data shows: a DataError of these words, or from a LazyFrame Polars' error when it is collected."""
-    if kind.name in {"lazy", "streaming"}:
-        with pytest.raises(pl.exceptions.PolarsError, match=re.escape(text)):
-            kind.read(call())
-    else:
-        with pytest.raises(rf.DataError, match=f"^{re.escape(text)}"):
-            call()
 
 
 def test_every_error_is_one_of_recframe_and_a_value_error():
@@ -42,100 +35,95 @@ def test_every_error_is_one_of_recframe_and_a_value_error():
 
 @on_plain_kinds
 def test_what_columns_show_is_an_error_of_the_call(kind):
-    recs, truth = kind(recommended(u="a")), liked(u="a")
-    calls = [
-        *(
-            lambda role=role: kind(FRAME.drop(role)).rec.evaluate("mrr")
-            for role in ("user", "rank", "relevance")
-        ),
-        *(
-            lambda role=role: kind(FRAME.drop("rank")).rec(**{role: "none"}).evaluate("mrr")
-            for role in ("user", "item", "rank", "score", "relevance", "model")
-        ),
-        *(
-            lambda side=side: recs.rec(
-                **{"truth": kind(truth), side: kind(pl.DataFrame({"x": [1]}))}
-            ).evaluate("mrr")
-            for side in ("truth", "users", "items")
-        ),
-        *(
-            lambda role=role, dtype=dtype: (
-                kind(PAIRS).rec(kind(PAIRS.drop("rank").cast({role: dtype}))).evaluate("mrr")
-            )
-            for role in ("user", "item")
-            for dtype in (pl.String, pl.Float64, pl.Boolean)
-        ),
-        *(
-            lambda values=values: kind(FRAME.with_columns(rank=pl.Series(values))).rec.mrr()
-            for values in (["1", "2"], [True, False])
-        ),
-        lambda: kind(FRAME).rec.mrr(by="contry"),
+    recs, truth, other = kind(recommended(u="a")), liked(u="a"), pl.DataFrame({"x": [1]})
+    asked = [kind(FRAME.drop(role)).rec for role in ("user", "rank", "relevance")]
+    asked += [kind(FRAME.drop("rank")).rec(**{one: "none"}) for one in ("item", "score", "model")]
+    asked += [
+        recs.rec(**{"truth": kind(truth), side: kind(other)})
+        for side in ("truth", "users", "items")
     ]
+    asked += [
+        kind(PAIRS).rec(kind(PAIRS.drop("rank").cast({role: dtype})))
+        for role, dtype in (("user", pl.String), ("item", pl.Float64), ("item", pl.Boolean))
+    ]
+    asked += [kind(FRAME.cast({"rank": dtype})).rec for dtype in (pl.String, pl.Boolean)]
 
-    for call in calls:
+    for rec in asked:
         with pytest.raises(rf.ColumnError):
+            rec.evaluate("mrr")
+    with pytest.raises(rf.ColumnError):
+        kind(FRAME).rec.mrr(by="contry")
+
+
+def fails_with(kind: Any, text: str, call: Any) -> None:
+    """Expect what only the data shows: a DataError of these words, or from a LazyFrame Polars' error when it is collected."""
+    if kind.name in {"lazy", "streaming"}:
+        with pytest.raises(pl.exceptions.PolarsError, match=re.escape(text)):
+            kind.read(call())
+    else:
+        with pytest.raises(rf.DataError, match=f"^{re.escape(text)}"):
             call()
 
 
 @pytest.mark.parametrize(
-    ("left", "right"),
-    [(pl.Date, pl.Datetime("us")), (pl.Datetime("us"), pl.Datetime("ms")), (pl.String, pl.Binary), (pl.Float32, pl.Float64)],
-)  # fmt: skip
-def test_ids_that_cannot_match(left, right):
-    recs, truth = (
-        pl.DataFrame({"user": [None], "item": ["a"], "rank": [1]}, schema_overrides={"user": one})
-        for one in (left, right)
-    )
-
-    with pytest.raises(rf.ColumnError, match="the user ids have different dtypes: "):
-        recs.lazy().rec(truth=truth).mrr()
-
-
-BELOW_1 = "a rank is below 1, but ranks start at 1; "
-
-
-@pytest.mark.parametrize("ranks", [[0, 1], [-3, 1], [0.5, 1.0]], ids=str)
+    "ranks",
+    [
+        *([0, 1], [-3, 1], [0.5, 1.0]),
+        *(pl.Series([0, 1], dtype=one) for one in (pl.UInt8, pl.Int8, pl.UInt64, pl.Float32)),
+    ],
+    ids=str,
+)
 def test_a_rank_below_1(kind, ranks):
-    frame = FRAME.with_columns(rank=pl.Series(ranks))
-    truth = kind(liked(v="z"))  # the row need not count for anything
+    rec = kind(FRAME.with_columns(rank=pl.Series(ranks))).rec
+    said = "a rank is below 1, but ranks start at 1; "
 
-    fails_with(kind, BELOW_1, lambda: kind(frame).rec.evaluate("mrr"))
-    fails_with(kind, BELOW_1, lambda: kind(frame).rec.evaluate("n_hits", by="user"))
-    fails_with(kind, BELOW_1, lambda: kind(frame).rec(truth=truth).judge())
-    if min(ranks) == 0:
-        for dtype in (pl.UInt8, pl.Int8, pl.UInt64, pl.Float32):
-            small = kind(frame.cast({"rank": dtype}))
-            fails_with(kind, BELOW_1, lambda small=small: small.rec.evaluate("mrr"))
-
-
-TWICE = "it takes one row for each"
-TWO_VALUES = "by='system': a user has two values of this column"
+    fails_with(kind, said, lambda: rec.evaluate("mrr"))
+    fails_with(kind, said, lambda: rec.evaluate("n_hits", by="user"))
+    # the row need not count for anything
+    fails_with(kind, said, lambda: rec(truth=kind(liked(v="z"))).judge())
 
 
 @on_plain_kinds
 # pandas 2's convert_dtypes
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
 def test_what_only_the_data_shows(kind):
-    endless, steep = ranking([0, float("inf")]), ranking([1001, 0])
-    recs = recommended(u="ab").with_columns(system=pl.Series(["x", "y"]))
-    twice = {
-        "users": rows(("u", "x"), ("u", "x"), schema=("user", "segment")),
-        "items": rows(("a", "x"), ("a", "x"), schema=("item", "segment")),
-    }
-    infinite = "a relevance is infinite; "
+    endless, steep = ranking([0, float("inf")]), kind(ranking([1001, 0]))
+    systems = recommended(u="ab").with_columns(system=pl.Series(["x", "y"]))
+    rec = kind(systems).rec(truth=kind(liked(u="ab")))
 
-    fails_with(kind, infinite, lambda: kind(endless).rec.evaluate("recall"))
+    fails_with(kind, "a relevance is infinite; ", lambda: kind(endless).rec.evaluate("recall"))
     truth = kind(endless.drop("rank"))
-    fails_with(kind, infinite, lambda: kind(recommended(u="z")).rec(truth).evaluate("mrr"))
-    for metric in ("dcg(gain=exp)", "ndcg(gain=exp,ideal=list)@1"):
-        call = lambda metric=metric: kind(steep).rec.evaluate(metric)  # noqa: E731
-        fails_with(kind, "a relevance is above 1000, too steep for gain='exp'", call)
-    assert kind.read(kind(steep).rec.evaluate("ndcg")).rows() == [(1, 1.0)]
-    rec = kind(recs).rec(truth=kind(liked(u="ab")))
-    fails_with(kind, TWO_VALUES, lambda: rec.evaluate("mrr", by="system"))
-    for side, frame in twice.items():
-        bound = kind(FRAME).rec(**{side: kind(frame)})
-        article = {"users": "a user", "items": "an item"}[side]
-        text = f"the frame {side}= has {article} twice; {TWICE}"
-        fails_with(kind, text, lambda bound=bound: bound.evaluate("mrr", by="segment"))
-        fails_with(kind, text, lambda bound=bound: bound.evaluate("mrr"))
+    of_truth = kind(recommended(u="z")).rec(truth)
+    fails_with(kind, "a relevance is infinite; ", lambda: of_truth.evaluate("mrr"))
+    for one in ("dcg(gain=exp)", "ndcg(gain=exp,ideal=list)@1"):
+        too_steep = "a relevance is above 1000, too steep for gain='exp'"
+        fails_with(kind, too_steep, lambda one=one: steep.rec.evaluate(one))
+    assert kind.read(steep.rec.evaluate("ndcg")).rows() == [(1, 1.0)]
+    two_values = "by='system': a user has two values of this column"
+    fails_with(kind, two_values, lambda: rec.evaluate("mrr", by="system"))
+    for side, one in {"users": "a user", "items": "an item"}.items():
+        twice = FRAME.select(side[:-1], segment=pl.lit("x"))
+        bound = kind(FRAME).rec(**{side: kind(pl.concat([twice, twice]))})
+        said = f"the frame {side}= has {one} twice; it takes one row for each"
+        for by in ("segment", None):
+            fails_with(kind, said, lambda bound=bound, by=by: bound.evaluate("mrr", by=by))
+
+
+OWN = {
+    "k": "top_k topK K_list cutoff n at ks max_k", "by": "group_by segments slice_by per",
+    "truth": "ground_truth groundTruth labels targets y_true test test_set qrels actual",
+    "relevance": "label target label_col rating_col grades", "min_relevance": "threshold rel_threshold",
+    "score": "preds predictions y_score col_prediction", "rank": "position rank_col",
+    "user": "user_id user_col col_user query qid", "item": "item_id itemCol doc", "model": "system algorithm",
+    "train": "train_set interactions history", "items": "catalog item_features", "profile": "library",
+}  # fmt: skip
+CLOSE = "trian itens usres profil univers modle relevence refrence memry strct tie no_relevent"
+FAR = "rating test seed alpha verbose weights_col data frame axis engine output show fast"
+
+
+def test_words_of_others_have_their_own_name_and_only_close_names_are_suggested():
+    assert {word: own_word(word) for words in OWN.values() for word in words.split()} == {
+        word: own for own, words in OWN.items() for word in words.split()
+    }
+    assert [word for word in CLOSE.split() if not suggestion(word, OPTIONS, closeness=0.8)] == []
+    assert [word for word in FAR.split() if suggestion(word, OPTIONS, closeness=0.8)] == []

@@ -14,6 +14,8 @@ from recframe.errors import LONGEST, readable, shown_in_plan
 SIGNS = "\x1b]52;c;aGk=\x07\u202e\u2028"
 SEEN = r"\x1b]52;c;aGk=\x07\u202e\u2028"
 LONG = "x" * 5_000_000
+# what joins letters and emojis is no sign of control
+JOINED = "\u0646\u200c\u0647 \U0001f468\u200d\U0001f469 a\u00a0b"
 
 
 @pytest.mark.parametrize(
@@ -26,11 +28,7 @@ LONG = "x" * 5_000_000
         (f"model {LONG} is not", f"model {'x' * LONGEST}... is not"),
         # words between quotes are no quotation, however many there are
         (f"'f(x)' {'of the users ' * 40}'b'", f"'f(x)' {'of the users ' * 40}'b'"),
-        # what joins letters and emojis is no sign of control
-        (
-            "\u0646\u200c\u0647 \U0001f468\u200d\U0001f469 a\u00a0b",
-            "\u0646\u200c\u0647 \U0001f468\u200d\U0001f469 a\u00a0b",
-        ),
+        (JOINED, JOINED),
     ],
 )
 def test_a_message_has_ids_of_a_length_without_signs_of_control(text, expected):
@@ -49,10 +47,8 @@ def test_a_message_is_short_whatever_an_id_is_made_of(kept):
 def test_a_plan_shows_ids_as_python_does():
     ids = ["a", SIGNS, "\r\n\t\0", "x" * LONGEST, "x" * (LONGEST + 1), None]
     shown = ["a", SEEN, r"\r\n\t\x00", "x" * LONGEST, "x" * LONGEST + "...", None]
-    found = (
-        pl.LazyFrame({"id": ids}).select(shown_in_plan(pl.col("id"))).collect(engine="streaming")
-    )
-    assert found["id"].to_list() == shown
+    found = pl.LazyFrame({"id": ids}).select(shown_in_plan(pl.col("id")))
+    assert found.collect(engine="streaming")["id"].to_list() == shown
 
 
 def frame(user: str, model: str = "m") -> pl.DataFrame:
@@ -79,33 +75,32 @@ def hostile(name: str) -> list[Callable[[], Any]]:
     ]
 
 
+def assert_readable(text: str, most: int) -> None:
+    assert not {"\x1b", "\u202e", "\u2028"} & {*text}
+    assert len(text) < most
+
+
 @pytest.mark.parametrize("call", range(len(hostile(""))))
 def test_errors_are_short_and_have_no_signs_of_control(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in (SIGNS, LONG):
         with pytest.raises((rf.RecframeError, pl.exceptions.PolarsError)) as caught:
             hostile(name)[call]()
-        message = str(caught.value)
-        assert "\x1b" not in message
-        assert "\u202e" not in message
-        assert "\u2028" not in message
-        assert len(message) < 5_000  # of which Polars says the plan
+        assert_readable(str(caught.value), 5_000)  # of which Polars says the plan
 
 
-def test_warnings_findings_and_reprs_too():
+def test_findings_and_reprs_too():
+    plain = frame("u").drop("model")
     for name in (SIGNS, LONG):
-        twice = frame(name).rec(model="model")
-        again = pl.concat([frame(name), frame(name)])
+        named, again = frame(name).rec(model="model"), pl.concat([frame(name), frame(name)])
         shown = [
-            repr(frame("u").rec(user=name)),
-            str(frame("u").rec(item=name, train=frame("u"))),
-            repr(rf.rec({name: frame("u").drop("model"), "n": frame("u").drop("model")}, model="model")),
-            repr(frame("u").rec(model=name).ndcg),
-            str(twice.explain("ndcg", "trec_eval")),
-            str(again.rec.audit().to_dicts()),
-            str(twice.table("ndcg")),
-        ]  # fmt: skip
-        for text in shown:
-            assert "\x1b" not in text
-            assert "\u202e" not in text
-            assert len(text) < 6_000
+            frame("u").rec(user=name),
+            frame("u").rec(item=name, train=frame("u")),
+            rf.rec({name: plain, "n": plain}, model="model"),
+            frame("u").rec(model=name).ndcg,
+            named.explain("ndcg", "trec_eval"),
+            again.rec.audit().to_dicts(),
+            named.table("ndcg"),
+        ]
+        for one in shown:
+            assert_readable(str(one), 6_000)

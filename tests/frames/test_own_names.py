@@ -52,7 +52,6 @@ def test_names_of_a_frame_change_no_number(kind, by):
     assert found.equals(expected)
 
 
-@on_kinds
 def test_judge_has_the_names_of_the_call(kind):
     recs = kind(RECS.rename({"user": "user_id"}))
 
@@ -87,17 +86,6 @@ def test_the_audit_follows():
     none = own(KINDS[0], TRUTH.with_columns(seen=0.0), **ISBN)
     odd = rf.frame(none.frame, **ISBN, propensity="seen")
     assert "missing_propensity" in RECS.rec(odd).audit()["check"]
-
-
-def test_grades_that_nothing_is_bound_to_are_told_apart_from_those_that_are():
-    sales = pl.DataFrame({"customer": ["u"] * 3, "isbn": ["a", "b", "z"], "stars": [1, 3, 5]})
-    recs = recommended(u="abc")
-
-    with pytest.warns(
-        rf.RecframeWarning, match=r"column 'stars'\); .* write rec\(relevance='stars'\)"
-    ):
-        recs.rec(rf.frame(sales, **ISBN)).ndcg(k=2)
-    assert recs.rec(rf.frame(sales, **ISBN, relevance="stars")).recall(k=2) == pytest.approx(2 / 3)
 
 
 def test_pairs_that_are_excluded_may_have_names_of_their_own():

@@ -7,6 +7,7 @@ import pytest
 
 import recframe as rf
 from asking import liked, recommended
+from recframe.metrics.language import registry
 from recframe.metrics.language.registry import registered
 
 RECS = recommended(u="abc", v="ab")
@@ -34,14 +35,6 @@ def test_a_metric_that_lacks_a_frame_names_it_and_shows_the_call():
         assert eval(call, {"recs": RECS, **sides}) is not None  # noqa: S307  the call that we print
 
 
-def test_a_metric_of_the_lists_needs_no_relevance_and_one_of_accuracy_does():
-    rec = RECS.rec(train=TRAIN)
-
-    # two users in train, and no item that both have: log2(2)
-    assert rec.novelty(k=10) == pytest.approx(1.0)
-    assert rec.evaluate("novelty@10").columns == ["n_users", "n_lists", "novelty@10"]
-
-
 def test_a_metric_over_lists_has_no_expectation_over_ties():
     scored = RECS.with_columns(score=-pl.col("rank")).drop("rank")
     for metric in (one for one in registered().values() if one.definition.over_lists):
@@ -57,9 +50,7 @@ def test_a_column_of_support_is_a_name_of_the_result():
 
 
 def test_a_metric_of_the_users_own_over_lists(monkeypatch):
-    from recframe.metrics.language import registry  # noqa: PLC0415
-
-    monkeypatch.setattr(registry, "_registry", registry.registered())
+    monkeypatch.setattr(registry, "_registry", registered())
 
     @rf.metric(over="lists", needs=("train",))
     def cold_share(at):
@@ -75,27 +66,5 @@ def test_a_metric_of_the_users_own_over_lists(monkeypatch):
 
     # u: a is known, c is not; v: a and b are known
     assert found.row(0) == (2, 2, 0.0, pytest.approx((1 / 3 + 0) / 2), 1.0, 3.0)
-    assert RECS.rec(train=TRAIN).evaluate("cold_share@3", by="user")[
-        "cold_share@3"
-    ].to_list() == pytest.approx([1 / 3, 0])
-
-
-def test_explain_says_what_a_metric_over_lists_means():
-    text = " ".join(rf.explain("novelty@10").text.split())
-
-    assert "self-information" in text
-    assert "Only ranks up to 10 count." in text
-    assert "Here it is" in RECS.rec(train=TRAIN).explain("novelty@10").text
-
-
-@pytest.mark.parametrize("no_relevant", ["skip", "null", "zero"])
-def test_metrics_over_lists_alone_need_no_cut_off_of_others(no_relevant):
-    # u's list has a and b of the catalogue a, b, c; nobody is judged
-    frame = pl.DataFrame(
-        {"user": ["u", "u"], "item": ["a", "b"], "rank": [1, 2], "relevance": [None, 0]}
-    )
-    rec = frame.rec(no_relevant=no_relevant, train=pl.DataFrame({"user": ["u"], "item": ["c"]}))
-
-    n_users = {"skip": 0}.get(no_relevant, 1)
-    assert rec.evaluate("coverage@10").row(0) == (n_users, 1, pytest.approx(2 / 3))
-    assert rec.evaluate("coverage").row(0) == (n_users, 1, pytest.approx(2 / 3))
+    by_user = RECS.rec(train=TRAIN).evaluate("cold_share@3", by="user")
+    assert by_user["cold_share@3"].to_list() == pytest.approx([1 / 3, 0])

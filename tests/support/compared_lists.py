@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 
 import recframe as rf
-from lanes import thorough
 
 LISTS_ARE_MISSING = pytest.mark.filterwarnings(
     "ignore:.* of the users have a list of:recframe.RecframeWarning"
@@ -85,9 +84,6 @@ POLICIES: list[dict[str, Any]] = [
     {"relevant_from": "list", "no_relevant": "skip"},
     {"relevant_from": "list", "no_relevant": "null"},
 ]
-
-
-some_policies = pytest.mark.parametrize("policy", thorough(POLICIES, 3), ids=map(str, POLICIES))
 
 
 def asked_of(

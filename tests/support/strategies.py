@@ -1,4 +1,4 @@
-"""Hypothesis strategies: judged frames and pairs of frames with every oddity that real ones have."""
+"""Hypothesis strategies: pairs of frames with every oddity that real ones have."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from pooled_ranks import frame_apart
-
-SCHEMA = {"user": pl.Int64, "item": pl.String, "rank": pl.Int64, "relevance": pl.Float64}
 
 users = st.integers(1, 5)
 items = st.sampled_from("abcdefgh")
@@ -20,21 +18,6 @@ ranks = st.one_of(st.none(), st.integers(1, 12))
 def examples(number: int) -> settings:
     """So many examples of a law where others have ten; in the fast lane few of them, and two at least."""
     return settings(max_examples=max(2, number * settings.default.max_examples // 10))
-
-
-@st.composite
-def judged_frames(draw: st.DrawFn, *, clean: bool = False, min_size: int = 0) -> pl.DataFrame:
-    """Judged frames; clean ones have no duplicates and the ranks 1, 2, 3 and so on in each list."""
-    row = st.tuples(users, items, ranks, odd_relevance)
-    rows = draw(
-        st.lists(
-            row, min_size=min_size, max_size=30, unique_by=(lambda row: row[:2]) if clean else None
-        )
-    )
-    frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    if not clean:
-        return frame_apart(frame)
-    return frame.with_columns(rank=pl.col("rank").rank("ordinal").over("user").cast(pl.Int64))
 
 
 @st.composite
