@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -39,17 +40,12 @@ def test_the_printed_table_has_the_numbers_of_the_worked_example():
 
 
 WRITERS = {
-    "parquet": pl.DataFrame.write_parquet,
-    "pq": pl.DataFrame.write_parquet,
-    "csv": pl.DataFrame.write_csv,
-    "CSV": pl.DataFrame.write_csv,
+    **dict.fromkeys(("parquet", "pq"), pl.DataFrame.write_parquet),
+    **dict.fromkeys(("csv", "CSV"), pl.DataFrame.write_csv),
+    **dict.fromkeys(("ndjson", "jsonl"), pl.DataFrame.write_ndjson),
+    **dict.fromkeys(("arrow", "ipc", "feather"), pl.DataFrame.write_ipc),
+    "tsv": partial(pl.DataFrame.write_csv, separator="\t"),
     "csv.gz": lambda frame, path: Path(path).write_bytes(gzip.compress(frame.write_csv().encode())),
-    "tsv": lambda frame, path: frame.write_csv(path, separator="\t"),
-    "ndjson": pl.DataFrame.write_ndjson,
-    "jsonl": pl.DataFrame.write_ndjson,
-    "arrow": pl.DataFrame.write_ipc,
-    "ipc": pl.DataFrame.write_ipc,
-    "feather": pl.DataFrame.write_ipc,
 }
 
 
@@ -160,20 +156,13 @@ def test_a_long_table_keeps_its_columns_one_under_the_other():
     assert {cell_len(line) for line in lines[2:]} == {13}
 
 
-@pytest.mark.parametrize(
-    ("ending", "read"),
-    [
-        (".CSV", pl.read_csv),
-        (".ndjson", pl.read_ndjson),
-        (".parquet", pl.read_parquet),
-        (".arrow", lambda path: pl.read_ipc(Path(path).read_bytes())),
-    ],
-)
-def test_a_written_table_has_full_precision(ending, read):
+@pytest.mark.parametrize("ending", [".CSV", ".parquet"])
+def test_a_written_table_has_full_precision(ending):
     path = f"table{ending}"
     result = run("evaluate", *SIDES.split(), "--by", "country", "-m", "ndcg@2", "-o", path)
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", f"wrote {path} (2 rows)\n")
     expected = rf.rec(TWO, truth=TWO_TRUTH, users=USERS).evaluate("ndcg@2", by="country")
+    read = pl.read_csv if ending == ".CSV" else pl.read_parquet
     assert_frame_equal(read(path), expected, check_exact=True)
 
 

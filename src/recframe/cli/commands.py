@@ -46,13 +46,13 @@ NOT_IN_BUCKETS = {"audit", "table", *WITHOUT_MEMORY}
 DEFAULTS = {"metrics": ("ndcg", "recall", "precision", "hit_rate", "mrr", "map"), "k": [10]}
 """What is computed where no metric is named; a cut-off can be."""
 SIGNS = re.compile("[<>=≥≤]")
-HIDDEN = {
-    *("fingerprint", "std", "expected", "n_runs"),
+OF_RUNS = {"fingerprint", "std", "expected", "n_runs"}
+OF_NAMES = {
     *("range", "direction", "family", "shape", "over", "needs"),
     *("universe", "no_relevant", "relevant_from", "min_relevance", "min_relevance_for"),
     *("ties", "decimals", "notes", "source"),
 }
-"""Columns that tables of runs, of metrics and of profiles go without."""
+"""Columns that tables of runs, and those of metrics and profiles, go without."""
 TRY = """\
 recframe evaluate SHOP/recs.parquet SHOP/truth.parquet \\
     --model model --users SHOP/users.parquet --by activity -m ndcg@10
@@ -177,7 +177,7 @@ def fail_if(is_failure: object) -> None:
         click.get_current_context().exit(1)
 
 
-def show_known(known: pl.DataFrame, options: Given) -> None:
+def show_known(hidden: set[str], known: pl.DataFrame, options: Given) -> None:
     """Show runs or names by what tells them apart, or write all that is known of them."""
     if options.get("since"):
         known = known.filter(pl.col("as_of") >= options["since"])
@@ -185,7 +185,7 @@ def show_known(known: pl.DataFrame, options: Given) -> None:
         known = known.filter(verdict="changed")
     if options["form"] == TABLE:
         known = known.rename({"low": "value_low", "high": "value_high"}, strict=False)
-        known = known.select(one for one in known if one.name not in HIDDEN and one.count())
+        known = known.select(one for one in known if one.name not in hidden and one.count())
     give(known, options)
     if "as_of" in options:
         say(f"tracked in {options['history']}", err=True)
@@ -426,7 +426,7 @@ METHODS = (
           recframe track recs.parquet truth.parquet -m ndcg@10 \\
               --history history --as-of 2026-11-22
         """,
-        show_known,
+        partial(show_known, OF_RUNS),
     ),
     method(
         "require",
@@ -510,7 +510,7 @@ OTHERS = (
         Examples:
           recframe history history --since 2026-11-01 -o month.csv
         """,
-        show_known,
+        partial(show_known, OF_RUNS),
     ),
     command(
         "changes",
@@ -531,7 +531,7 @@ OTHERS = (
           recframe changes history --changed
           recframe changes history -o dashboard.html
         """,
-        show_known,
+        partial(show_known, OF_RUNS),
         {"html": rf.dashboard},
     ),
     command(
@@ -546,7 +546,7 @@ OTHERS = (
         Examples:
           recframe metrics --format json
         """,
-        show_known,
+        partial(show_known, OF_NAMES),
     ),
     command(
         "profiles",
@@ -558,7 +558,7 @@ OTHERS = (
         Examples:
           recframe profiles --format json
         """,
-        show_known,
+        partial(show_known, OF_NAMES),
     ),
     command(
         "explain",

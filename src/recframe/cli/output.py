@@ -190,11 +190,9 @@ def print_frame(frame: pl.DataFrame, words: Iterable[str] = ()) -> None:
 
 def _constants(frame: pl.DataFrame, columns: Columns) -> list[str]:
     """Remove the keys and counts that are the same in all of several rows, and return what they are."""
-    facts = (frame[name] for name in columns.keys() - IN_ROWS)
-    same = {
-        one.name for one in facts if one.n_unique() == 1 < len(one) and not one.dtype.is_float()
-    }
-    return [f"{name} {columns.pop(name)[0]}" for name in frame.columns if name in same]
+    facts = [frame[name] for name in columns if name not in IN_ROWS]
+    same = [one.name for one in facts if one.n_unique() == 1 < len(one)]
+    return [f"{name} {columns.pop(name)[0]}" for name in same if not frame[name].dtype.is_float()]
 
 
 def _numbered(cells: list[str]) -> list[str]:
@@ -242,10 +240,8 @@ def print_findings(found: pl.DataFrame, _: object = ()) -> None:
         say("nothing odd was found")
         return
     print_frame(found.drop("treatment", "remedy"))
-    for check, treatment, remedy in (
-        found.select("check", "treatment", "remedy").unique(maintain_order=True).rows()
-    ):
-        say(f"{check}: {treatment}. To mend: {remedy}.")
+    for one in found.unique(["check", "treatment", "remedy"], maintain_order=True).to_dicts():
+        say("{check}: {treatment}. To mend: {remedy}.".format_map(one))
 
 
 # Files
@@ -273,7 +269,7 @@ FORMATS: Mapping[str, Callable[[pl.DataFrame, Any], object]] = {
 def form_of(options: Options, known: Sequence[str], inputs: Iterable[str]) -> str:
     """Return the form of a result; say before any work is done that it cannot be written, or would overwrite an input."""
     path, form = options["output"], options.get("form")
-    if path is None or path == STDOUT:
+    if path in (None, STDOUT):
         return form or (known[0] if path else TABLE)
     target = Path(path).expanduser()
     ending = target.suffix.lower()
@@ -298,7 +294,7 @@ def give(result: pl.DataFrame, options: Options, show: Any = print_frame) -> Non
     if form == TABLE:
         named = [name for name in WORDS if options.get(name) is not None]
         show(result, [f"{name} {options[name]}" for name in named if name not in result.columns])
-    elif path is None or path == STDOUT:
+    elif path in (None, STDOUT):
         content = BytesIO()
         FORMATS[form](result, content)
         put(content.getvalue())
