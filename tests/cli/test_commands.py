@@ -89,8 +89,8 @@ def test_what_is_rarely_meant_is_noted_in_words_of_the_shell():
         (f"{PAIRS} --columns truth=relevance=stars", ["'two_truth.parquet' has no column 'stars'"]),
         (f"{PAIRS} --columns truth=rank=item", ["--columns truth=rank=item: no rank is read from 'two_truth.parquet'"]),
         (f"{PAIRS} --columns train=item=movie",
-         ["--columns train=... is for a file that is not given; given are recs, truth"]),
-        (f"{PAIRS} --lists-separator users=tab", ["--lists-separator users=... is for a file that is not given"]),
+         ["--columns train=... is for a file that the command does not have; it has recs, truth"]),
+        (f"{PAIRS} --lists-separator users=tab", ["--lists-separator users=... is for a file that the command does not have"]),
     ],
 )  # fmt: skip
 def test_an_error_is_one_line_that_names_files_and_options(arguments, said):

@@ -158,7 +158,8 @@ def scanned(paths: Given, options: Given) -> Given:
     """Return the tables of a command's files; an option for another file is an error."""
     for name in OF_TEXT:
         for file in {*(options[name] or {})} - {"", *paths}:
-            msg = f"--{name.replace('_', '-')} {file}=... is for a file that is not given; given are {', '.join(paths)}"
+            flag = f"--{name.replace('_', '-')} {file}=..."
+            msg = f"{flag} is for a file that the command does not have; it has {', '.join(paths)}"
             raise rf.RecframeError(msg)
     return inputs.scanned(paths, options)
 
@@ -218,12 +219,11 @@ def show_states(result: pl.DataFrame, options: Given) -> None:
 
 def run_split(rule: str, log: str, output: Path | None, **options: Any) -> None:
     """Split a log, print what came out with its audit, and write the parts."""
-    places: list[Path] = []
-    if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
-        places = [output / f"{part}.{options['form']}" for part in ("train", "fold_in", "truth")]
+    names = [f"{part}.{options['form']}" for part in ("train", "fold_in", "truth")]
+    places = [output / name for name in names if output]
     with inputs.reading({"log": log}):
         for place in places:
+            place.parent.mkdir(parents=True, exist_ok=True)
             form_of(options | {"output": place}, (), [log])
         frame = scanned({"log": log}, options)["log"].collect(engine="streaming")
         split = getattr(frame.rec(**inputs.columns_of(options)).split, rule)
