@@ -154,7 +154,7 @@ def test_tables_of_other_methods_have_few_columns(method, options, head, cells):
         ("hit_rate@1|0.7", 2,
          "'hit_rate@1' is not a requirement: write a metric, >= or <=, and a number or a share of a model, as "),
         ("hit_rate@1 >= 0.7 * none", 2, "'none'"),
-        ("hit_rate@1 >= 0.9 * last", 2, "'hit_rate@1 >= 0.9 * last' needs an earlier result: --last FILE"),
+        ("hit_rate@1 >= 0.9 * last", 2, "without --last 'last' is not a model: the column 'model' has"),
         ("hit_rate@1 >= 0.7|--by|county", 2, "--by 'county' is not a column"),
         ("hit_rate@1 >= 0.7|--nothing", 2, "No such option"),
         ("hit_rate@1 >= 0.7|--users|nobody.parquet", 2, "there is no file 'nobody.parquet'"),
@@ -205,6 +205,9 @@ def test_lists_alone_and_a_reference_are_judged_too():
     LISTS.with_columns(relevance=pl.lit(1)).write_parquet("judged.parquet")
     alone = run("require", "judged.parquet", "hit_rate@1 >= 0.5", *FILES[2:])
     assert (alone.exit_code, alone.stderr) == (0, "holds 2\n")
+    wrong = run("require", *FILES[:2], "hit_rate@1 >= 0.9 * last")
+    said = "needs a column of models: --model model; or an earlier result: --last FILE\n"
+    assert (wrong.exit_code, wrong.stderr.endswith(said)) == (2, True)
 
 
 # the audit
@@ -251,7 +254,7 @@ def test_a_remedy_has_none_of_the_words_of_python(check):
 
 
 def test_ids_of_files_that_disagree_are_a_finding_and_a_missing_column_is_an_error():
-    TRUTH.with_columns(item=pl.lit(1)).write_parquet("numbers.parquet")
+    TRUTH.with_columns(item=pl.Series([1, 2, 3])).write_parquet("numbers.parquet")
     result = run("audit", "recs.parquet", "numbers.parquet")
 
     said = "String in 'recs.parquet', Int64 in 'numbers.parquet'; cast them to one dtype, so that they can match"

@@ -46,7 +46,7 @@ NOT_IN_BUCKETS = {"audit", "table", *WITHOUT_MEMORY}
 DEFAULTS = {"metrics": ("ndcg", "recall", "precision", "hit_rate", "mrr", "map"), "k": [10]}
 """What is computed where no metric is named; a cut-off can be."""
 SIGNS = re.compile("[<>=≥≤]")
-OF_RUNS = {"fingerprint", "std", "expected", "n_runs"}
+OF_RUNS = {"fingerprint", "std", "n_runs"}
 OF_NAMES = {
     *("range", "direction", "family", "shape", "over", "needs"),
     *("universe", "no_relevant", "relevant_from", "min_relevance", "min_relevance_for"),

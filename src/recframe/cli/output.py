@@ -1,4 +1,4 @@
-"""Results, notes and errors: on a terminal, in a pipe and in files."""
+"""Output of results, notes and errors: to terminals, pipes and files."""
 
 from __future__ import annotations
 
