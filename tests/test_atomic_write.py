@@ -20,7 +20,7 @@ import pytest
 import recframe as rf
 from recframe import atomic_write
 from recframe.charts.table import Table
-from recframe.cli import results
+from recframe.cli import output
 from recframe.reports.page import Page
 
 ROWS = pl.DataFrame({"user": range(3_000), "item": 1, "rank": 1, "relevance": 1})
@@ -34,7 +34,10 @@ def page(path: Path) -> None:
 
 
 WRITERS: dict[str, Callable[[Path], object]] = {
-    **{f"x.{form}": lambda path: results.write(ROWS, str(path)) for form in results.FORMATS},
+    **{
+        f"x.{form}": lambda path: output.write(ROWS, path, path.suffix[1:])
+        for form in output.FORMATS
+    },
     "x.html": page,
     "table.md": lambda path: Table(("",), 1, (), (TEXT,)).save(str(path)),
     "x.xml": lambda path: atomic_write.write_text(path, TEXT),
@@ -134,7 +137,7 @@ def test_pipes_and_devices_are_written_straight(tmp_path):
     atomic_write.write_text("/dev/null", TEXT)
     assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
     with pytest.raises(rf.RecframeError, match=r"'/dev/full': No space left on device$"):
-        results.write(ROWS, "/dev/full", "csv")
+        output.write(ROWS, "/dev/full", "csv")
 
 
 @pytest.mark.parametrize("name", ["/dev/stdout", "link"])

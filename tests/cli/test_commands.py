@@ -1,4 +1,4 @@
-"""What the command line says: notes, errors of one line, and the pages of metrics, profiles and differences."""
+"""What the command line says: notes, errors of one line, help, and what a shell completes."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from recframe.cli.commands import main
 from recframe.cli.options import Command, clauses_of, options_of
 from shop_files import RECS, TWO, evaluate, failure, run, shell, write_tables
 
+FILES = "recs.parquet truth.parquet"
+PAIRS = "two.parquet two_truth.parquet"
+
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -25,38 +28,33 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+# notes
+
+
 def test_models_that_are_put_together_are_noted():
     named = [RECS.with_columns(model=pl.lit(name)) for name in "ab"]
     pl.concat(named).write_parquet("models.parquet")
-    result = run("evaluate", "models.parquet", "truth.parquet")
-    assert result.exit_code == 0
-    assert re.fullmatch(
-        "note: pooled_models: .* names systems, write --model model\n", result.stderr
-    )
+    for method in ("evaluate", "summarize"):
+        said = run(method, "models.parquet", "truth.parquet").stderr
+        assert re.fullmatch("note: pooled_models: .* names systems, write --model model\n", said)
     assert run("evaluate", "models.parquet", "truth.parquet", "--model", "model").stderr == ""
     named[0].write_parquet("model.parquet")  # one system, and so no mistake
     assert run("evaluate", "model.parquet", "truth.parquet").stderr == ""
 
 
-def test_a_truth_with_ranks_is_noted():
+def test_what_is_rarely_meant_is_noted_in_words_of_the_shell():
     RECS.write_parquet("more.parquet")
     assert run("evaluate", "recs.parquet", "more.parquet").stderr == (
         "note: TRUTH has ranks, as lists have; "
         "if it comes from a pattern, quote it: 'recs/*.parquet'\n"
     )
-
-
-def test_one_file_that_is_given_twice_is_noted():
-    said = run("evaluate", "recs.parquet", "recs.parquet").stderr
-    assert said.startswith("note: truth_is_the_lists: ")
-    assert said.count("note: ") == 1
-
-
-def test_lists_of_one_segment_are_noted_in_words_of_the_shell():
+    twice = run("evaluate", "recs.parquet", "recs.parquet").stderr
+    assert twice.startswith("note: truth_is_the_lists: ")
+    assert twice.count("note: ") == 1
     TWO.head(1).write_parquet("first.parquet")  # two of the three users have no list
-    said = run("evaluate", "first.parquet", "two_truth.parquet").stderr
-    assert said.startswith("note: users_without_lists: ")
-    assert said.endswith("or leave the user out: --universe both\n")
+    few = run("evaluate", "first.parquet", "two_truth.parquet").stderr
+    assert few.startswith("note: users_without_lists: ")
+    assert few.endswith("or leave the user out: --universe both\n")
 
 
 # what goes wrong
@@ -65,72 +63,61 @@ def test_lists_of_one_segment_are_noted_in_words_of_the_shell():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("rec.parquet truth.parquet", "there is no file 'rec.parquet'; did you mean 'recs.parquet'?"),
-        ("recs.parquet away/truth.csv", "there is no file 'away/truth.csv'; there is no directory 'away'"),
-        ("recs.parquet truth.parquet -m ndgc@10", "unknown metric 'ndgc@10'; did you mean 'ndcg@10'?"),
-        ("recs.parquet truth.parquet --min-relevance 0",
-         "--min-relevance 0: write a number above 0; rows with at least this relevance are relevant"),
-        (
-            "recs.parquet truth.parquet -o table.xlsx",
-            (
-                "cannot write 'table.xlsx': its ending is '.xlsx'; "
-                "known are .csv, .tsv, .json, .ndjson, .md, .parquet, .arrow, .tex, .html"
-            ),
-        ),
-        ("recs.parquet truth.parquet -o away/table.md", "cannot write 'away/table.md': there is no directory 'away'"),
-    ],
-)  # fmt: skip
-def test_an_error_is_one_line_that_says_what_to_do(arguments, said):
-    assert failure("evaluate", *arguments.split()) == said
-
-
-@pytest.mark.parametrize(
-    ("arguments", "parts"),
-    [
-        ("recs.parquet truth.parquet --columns item=movie",
-         ["'recs.parquet' has no column 'movie'", "--columns item=NAME"]),
-        ("recs.parquet truth.parquet --model system", ["'recs.parquet' has no column 'system'", "--model COLUMN"]),
+        ("rec.parquet truth.parquet", ["there is no file 'rec.parquet'; did you mean 'recs.parquet'?"]),
+        ("recs.parquet away/truth.csv", ["there is no file 'away/truth.csv'; there is no directory 'away'"]),
+        (f"{FILES} -m ndgc@10", ["unknown metric 'ndgc@10'; did you mean 'ndcg@10'?"]),
+        (f"{FILES} --profile recbol", ["unknown profile 'recbol'; did you mean 'recbole'?"]),
+        (f"{FILES} --min-relevance 0",
+         ["--min-relevance 0: write a number above 0; rows with at least this relevance are relevant"]),
+        (f"{FILES} -o table.xlsx",
+         ["cannot write 'table.xlsx': its ending is '.xlsx'; known are .csv, .tsv, .json, .ndjson, .md, "]),
+        (f"{FILES} -o away/table.md", ["cannot write 'away/table.md': there is no directory 'away'"]),
+        (f"{FILES} -o table.csv --format table",
+         ["cannot write 'table.csv': --format table is for stdout; leave out one of the two"]),
+        (f"{FILES} --columns item=movie", ["'recs.parquet' has no column 'movie'", "--columns item=NAME"]),
+        (f"{FILES} --model system", ["'recs.parquet' has no column 'system'", "--model COLUMN"]),
         ("recs.parquet",
          ["'recs.parquet' has no column 'relevance'", "--columns relevance=NAME", "give the truth as a second file"]),
-        (
-            "two.parquet two_truth.parquet --users users.parquet --by county",
-            [
-                "--by 'county' is not a column of 'two.parquet', 'two_truth.parquet', 'users.parquet'",
-                "did you mean 'country'?",
-            ],
-        ),
-        ("two.parquet two_truth.parquet --by item,rank", ["--by 'rank' is the rank, whose values are not segments"]),
-        ("two.parquet two_truth.parquet --users truth.parquet",
-         ["'truth.parquet' has a user twice; it takes one row for each"]),
+        (f"{PAIRS} --users users.parquet --by county",
+         ["--by 'county' is not a column of 'two.parquet', 'two_truth.parquet', 'users.parquet'",
+          "did you mean 'country'?"]),
+        (f"{PAIRS} --by item,rank", ["--by 'rank' is the rank, whose values are not segments"]),
+        (f"{PAIRS} --users truth.parquet", ["'truth.parquet' has a user twice; it takes one row for each"]),
+        ("zero.csv truth.parquet",
+         ["a rank is below 1, but ranks start at 1; if they count from 0, add 1 to them in the file"]),
+        # a column of a file that it lacks, that it has no use for, and that of a file that is not given
+        (f"{PAIRS} --columns truth=relevance=stars", ["'two_truth.parquet' has no column 'stars'"]),
+        (f"{PAIRS} --columns truth=rank=item", ["--columns truth=rank=item: no rank is read from 'two_truth.parquet'"]),
+        (f"{PAIRS} --columns train=item=movie",
+         ["--columns train=... is for a file that the command does not have; it has recs, truth"]),
+        (f"{PAIRS} --lists-separator users=tab", ["--lists-separator users=... is for a file that the command does not have"]),
     ],
 )  # fmt: skip
-def test_an_error_names_the_files_and_the_options(arguments, parts):
-    said = failure("evaluate", *arguments.split())
-    assert [part for part in parts if part not in said] == []
-    assert "rec(" not in said
-    assert "the frame" not in said
-
-
-def test_ranks_that_begin_at_zero_are_an_error_of_the_data():
+def test_an_error_is_one_line_that_names_files_and_options(arguments, said):
     RECS.with_columns(pl.col("rank") - 1).write_csv("zero.csv")
-    said = failure("evaluate", "zero.csv", "truth.parquet")
-    assert (
-        said
-        == "a rank is below 1, but ranks start at 1; if they count from 0, add 1 to them in the file"
-    )
+    found = failure("evaluate", *arguments.split())
+    assert [part for part in said if part not in found] == []
+    assert "rec(" not in found
+    assert "the frame" not in found
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ("evaluate", "Missing argument 'RECS'"),
-        ("evaluate recs.parquet truth.parquet --columns usr=x", "'usr=x' is not [FILE=]ROLE=NAME; write for example user="),
-        ("evaluate recs.parquet truth.parquet --columns user", "'user' is not [FILE=]ROLE=NAME; write for example user="),
-        ("evaluate recs.parquet truth.parquet -k x", "'x' is not N; write for example 5,10"),
-        ("summarize recs.parquet truth.parquet --level x", "'x' is not a valid float"),
-        ("evaluate recs.parquet truth.parquet --universe world", "'world' is not one of"),
+        (f"evaluate {FILES} --columns usr=x", "'usr=x' is not [FILE=]ROLE=NAME; write for example user="),
+        (f"evaluate {FILES} --columns truth=stars=x", "'truth=stars=x' is not [FILE=]ROLE=NAME"),
+        (f"evaluate {FILES} --columns user", "'user' is not [FILE=]ROLE=NAME; write for example user="),
+        (f"evaluate {FILES} --header rec=user,item", "'rec=user,item' is not [FILE=]NAMES; write for example recs="),
+        (f"evaluate {FILES} --separator rec=tab", "'rec=tab' is not [FILE=]MARK"),
+        (f"evaluate {FILES} -k x", "'x' is not N; write for example 5,10"),
+        (f"summarize {FILES} --level x", "'x' is not a valid float"),
+        (f"evaluate {FILES} --universe world", "'world' is not one of"),
         ("evaluate a.parquet b.parquet c.parquet", "unexpected extra argument (c.parquet)"),
         ("evalute", "No such command 'evalute'"),
+        ("history none --since x", "'x' does not match the formats"),
+        (f"track {FILES} --history h --as-of 2026-11-22 --tag x", "'x' is not NAME=WORD; write for example commit=3f,team=a"),
+        (f"track {FILES} --history h", "Missing option '--as-of'"),
     ],
 )  # fmt: skip
 def test_a_mistake_in_the_options_is_exit_code_two(arguments, said):
@@ -139,94 +126,21 @@ def test_a_mistake_in_the_options_is_exit_code_two(arguments, said):
     assert said in " ".join(result.stderr.split())
 
 
-# the list of metrics
+# options
 
 
 def test_a_profile_gives_the_numbers_of_its_library():
     # user 1 has 1 hit in a list of one, user 2 one in a list of two; user 3 has no list
-    found = evaluate(
-        "two.parquet", "two_truth.parquet", "-m", "precision", "-k", "4", "--profile", "jurity"
-    )
+    found = evaluate(*PAIRS.split(), "-m", "precision", "-k", "4", "--profile", "jurity")
     assert found.row(0) == (2, 0.75)
-    rounded = evaluate("two.parquet", "two_truth.parquet", "-m", "precision@4", "--decimals", "2")
+    rounded = evaluate(*PAIRS.split(), "-m", "precision@4", "--decimals", "2")
     assert rounded.row(0) == (3, 0.17)
 
 
-def test_an_unknown_profile_is_one_line():
-    close = "'recbol'; did you mean 'recbole'?"
-    files = ("two.parquet", "two_truth.parquet")
-    assert failure("evaluate", *files, "--profile", "recbol") == f"unknown profile {close}"
-
-
 def test_a_metric_and_a_difference_are_explained():
-    assert run("explain", "map@10").stdout == f"{rf.explain('map@10')}\n"
-    assert (
-        run("explain", "map@10", "ranx", "recbole").stdout
-        == f"{rf.explain('map@10', 'ranx', 'recbole')}\n"
-    )
-
-
-def test_an_unknown_metric_is_one_line():
+    for words in (["map@10"], ["map@10", "ranx", "recbole"]):
+        assert run("explain", *words).stdout == f"{rf.explain(*words)}\n"
     assert failure("explain", "ndgc") == "unknown metric 'ndgc'; did you mean 'ndcg'?"
-
-
-# as a program
-
-
-def test_the_program_has_its_exit_code_and_no_traceback():
-    bad = shell("-m", "recframe", "evaluate", "recs.parquet", "truth.csv")
-    assert (bad.returncode, bad.stderr) == (
-        1,
-        "error: there is no file 'truth.csv'\n",
-    )
-
-
-@pytest.mark.slow
-def test_an_encoding_without_the_signs_of_a_table_is_no_error():
-    result = shell("-m", "recframe", "metrics", PYTHONIOENCODING="ascii")
-    assert (result.returncode, result.stderr) == (0, "")
-    assert "hit_rate" in result.stdout
-
-
-@pytest.mark.parametrize("missing", ["click", pytest.param("rich", marks=pytest.mark.slow)])
-def test_without_the_extra_the_command_says_how_to_install_it(missing):
-    result = shell(
-        "-c", f"import sys; sys.modules[{missing!r}] = None; from recframe.cli import main; main()"
-    )
-    assert (result.returncode, result.stderr) == (
-        1,
-        f"error: the command line needs {missing}: pip install 'recframe[cli]'\n",
-    )
-
-
-# help
-
-METHODS = [
-    "evaluate",
-    "summarize",
-    "compare",
-    "power",
-    "gaps",
-    "slices",
-    "audit",
-    "track",
-    "report",
-    "require",
-]
-UNNAMED = {"self", "tidy", "raises", "requirements", "k"}
-"""Arguments of methods that are no options everywhere: arguments, and cut-offs of requirements."""
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_a_command_is_a_method_an_option_its_parameter_and_its_help_a_clause(name):
-    method = getattr(rf.Rec, name)
-    options = {one.name: one for one in main.commands[name].params}
-    parameters = inspect.signature(method).parameters
-
-    assert parameters.keys() - UNNAMED <= options.keys()
-    for parameter, clause in clauses_of(method).items():
-        if parameter in parameters and parameter in options and parameter != "last":
-            assert options[parameter].help == f"{clause[0].upper()}{clause[1:]}."
 
 
 Per = Literal["user", "log"]
@@ -241,22 +155,96 @@ def test_values_of_options_follow_from_annotations_and_defaults():
     words = "--n 3 --per none --by a,b --by c --at 7 --plain --tag x=y"
     context = Command("rule", params=options_of(rule)).make_context("rule", words.split())
 
-    found = {
-        "n": 3,
-        "share": 0.5,
-        "per": None,
-        "by": ["a", "b", "c"],
-        "at": 7,
-        "plain": True,
+    assert context.params == {
+        "n": 3, "share": 0.5, "per": None, "by": ["a", "b", "c"], "at": 7, "plain": True,
         "tags": {"x": "y"},
-    }
-    assert context.params == found
+    }  # fmt: skip
+
+
+# as a program
+
+
+def test_the_program_has_its_exit_code_and_no_traceback():
+    bad = shell("-m", "recframe", "evaluate", "recs.parquet", "truth.csv")
+    assert (bad.returncode, bad.stderr) == (1, "error: there is no file 'truth.csv'\n")
+
+
+@pytest.mark.slow
+def test_an_encoding_without_the_signs_of_a_table_is_no_error():
+    result = shell("-m", "recframe", "metrics", PYTHONIOENCODING="ascii")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "hit_rate" in result.stdout
+
+
+@pytest.mark.parametrize("missing", ["click", pytest.param("rich", marks=pytest.mark.slow)])
+def test_without_the_extra_the_command_says_how_to_install_it(missing):
+    result = shell(
+        "-c", f"import sys; sys.modules[{missing!r}] = None; from recframe.cli import main; main()"
+    )
+    said = f"error: the command line needs {missing}: pip install 'recframe[cli]'\n"
+    assert (result.returncode, result.stderr) == (1, said)
+
+
+PLAIN = """
+from click import shell_completion
+
+class Plain:
+    def __init__(self, value, type="plain", help=None):
+        self.value, self.type, self.help = value, type, help
+
+shell_completion.CompletionItem = Plain
+from recframe.cli.commands import main
+main(["--version"])
+"""
+
+
+def test_the_command_starts_where_click_has_no_generic_classes():
+    # as those of click 8.2 to 8.4 are, which Python cannot subscript
+    done = shell("-c", PLAIN)
+    assert (done.stdout.strip(), done.stderr) == (f"recframe, version {rf.__version__}", "")
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        (f"evaluate {PAIRS} --format nd", "plain,ndjson"),
+        ("evaluate tw", "file,tw"),
+        (f"evaluate {PAIRS} --users us", "file,us"),
+    ],
+)
+def test_the_last_word_of_a_line_is_completed(line, found):
+    words = ["recframe", *line.split(" ")]
+    environment = {"COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+    result = run(**environment, _MAIN_COMPLETE="bash_complete")
+    assert result.stdout.splitlines() == [found]
+
+
+# help
+
+METHODS = [
+    name for name in main.commands if hasattr(rf.Rec, name) and name not in {"explain", "split"}
+]
+UNNAMED = {"self", "tidy", "raises", "requirements"}
+"""Parameters of methods that are no options."""
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_command_is_a_method_an_option_its_parameter_and_its_help_a_clause(name):
+    method = getattr(rf.Rec, name)
+    options = {one.name: one for one in main.commands[name].params}
+    parameters = inspect.signature(method).parameters.keys() - UNNAMED
+
+    assert parameters <= options.keys()
+    for parameter, clause in clauses_of(method).items():
+        if parameter in parameters - {"last"}:
+            assert options[parameter].help == f"{clause[0].upper()}{clause[1:]}."
 
 
 @pytest.mark.parametrize(
     "words",
     [[name] for name in main.commands]
     + [["split", name] for name in main.commands["split"].commands],
+    ids=" ".join,
 )
 def test_help_is_short_and_says_where_all_of_it_is(words):
     shown = run(*words, "--help", COLUMNS="80").stdout

@@ -1,4 +1,4 @@
-"""What `recframe summarize`, `compare` and `require` promise: tables that one reads, and an exit status to build on."""
+"""What summaries, comparisons, gates and the audit promise in a shell: tables to read, and an exit status to build on."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-import recframe as rf
-from recframe.cli.tables import cells_of
-from shop_files import run
+from recframe.audit.report import CHECKS, COLUMNS
+from recframe.cli.output import cells_of
+from recframe.frames import hints
+from recframe.frames.hints import InShell
+from shop_files import RECS, TRUTH, failure, run, write_tables
 
 N = 100
 FILES = ("lists.parquet", "liked.parquet", "--model", "model")
@@ -39,6 +41,7 @@ REC = LISTS.rec(truth=LIKED, users=PEOPLE, model="model")
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work in a folder that has the tables."""
     monkeypatch.chdir(tmp_path)
+    write_tables()
     LISTS.write_parquet("lists.parquet")
     LIKED.write_parquet("liked.parquet")
     PEOPLE.write_parquet("people.parquet")
@@ -63,212 +66,158 @@ def test_a_summary_is_a_number_with_its_interval():
     ]
 
 
-def test_shares_are_in_per_cent_and_large_ones_multiples():
-    shares = {"metric": "mrr", "wanted": [0.01, 0.095, 64.2, None], "note": None}
+def test_cells_are_counts_shares_and_numbers_to_the_digits_of_their_interval():
+    frame = pl.DataFrame(
+        {
+            "age": [2000, None], "wanted": [0.095, 64.2], "p_value": [0.0001, 0.25], "n_users": [2000, 1],
+            "value": [0.002, None], "value_low": [-0.0001, None], "value_high": [0.004, None],
+        }
+    )  # fmt: skip
 
-    shown = cells_of(pl.DataFrame(shares))
-
-    assert shown["wanted"] == ["+1.0%", "+9.5%", "65 x", ""]
-
-
-def test_a_comparison_says_what_it_shows():
-    result = run("compare", *FILES, "--baseline", "pop", "-m", "hit_rate@1")
-
-    found = REC.compare("hit_rate@1", baseline="pop").row(0, named=True)
-    head, row = table(result.stdout)
-    assert head == [
-        *("model", "baseline", "metric", "verdict", "value", "baseline_value", "relative"),
-        *("p_value", "p_adjusted", "n_users", "difference"),
-    ]
-    # 25 of 100 users are hit by svd alone: 1/4, and half of the baseline
-    # half of its interval is 0.09 wide, of which three decimals show two digits
-    ends = f"[{found['difference_low']:.3f}, {found['difference_high']:.3f}]"
-    assert row == [
-        *("svd", "pop", "hit_rate@1", "better", "0.750", "0.500", "+50.0%"),
-        *("< 0.001", "< 0.001", "100", f"0.250 {ends}"),
-    ]
+    assert cells_of(frame) == {
+        "age": ["2000", "null"], "wanted": ["+9.5%", "65 x"], "p_value": ["< 0.001", "0.250"],
+        "n_users": ["2,000", "1"], "value": ["0.0020 [-0.0001, 0.0040]", ""],
+    }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (("summarize",), REC.summarize("hit_rate@1", by="country", level=0.9)),
-        (("compare", "--baseline", "pop", "--margin", "0.01", "--correction", "none"),
-         REC.compare(*("hit_rate@1",), baseline="pop", by="country", level=0.9, margin=0.01, correction=None)),
-        (("compare",), REC.compare("hit_rate@1", by="country", level=0.9)),
-    ],
-)  # fmt: skip
-def test_formats_of_data_have_all_columns_in_full_precision(arguments, expected):
-    method, *options = arguments
-    asked = (method, *FILES, *options, "--users", "people.parquet", "--by", "country")
-    asked = (*asked, "-m", "hit_rate@1", "--level", "0.9")
+def test_formats_of_data_have_all_columns_in_full_precision():
+    options = ("--by", "country", "--margin", "0.01", "--correction", "none", "--level", "0.9")
+    asked = ("compare", *FILES, "-m", "hit_rate@1", "--users", "people.parquet", *options)
 
     run(*asked, "-o", "result.parquet")
+    expected = REC.compare("hit_rate@1", by="country", margin=0.01, correction=None, level=0.9)
     assert_frame_equal(pl.read_parquet("result.parquet"), expected)
-    rows = json.loads(run(*asked, "--format", "json").stdout)
-    assert rows == json.loads(expected.write_json())
+    assert json.loads(run(*asked, "--format", "json").stdout) == json.loads(expected.write_json())
     brief = run(*asked, "--format", "md").stdout
     assert "value_low" not in brief
     assert "[" in brief
 
 
+# gates
+
+
 @pytest.mark.parametrize(
-    ("asked", "status"),
+    ("asked", "status", "said"),
     [
-        (("hit_rate@1 >= 0.3", "hit_rate@1 >= 0.99 * pop"), 0),
-        (("hit_rate@1 >= 0.7",), 1),
-        (("hit_rate@1 >= 0.5",), 0),
-        (("hit_rate@1 >= 0.5", "--strict"), 1),
-        (("hit_rate@1 >= 0.7", "--models", "svd"), 0),
-        ((), 2),
-        (("hit_rate@1",), 2),
-        (("hit_rate@1", "0.7"), 2),
-        (("hit_rate@1 >= 0.7 * none",), 2),
-        (("hit_rate@1 >= 0.7", "--by", "county"), 2),
-        (("hit_rate@1 >= 0.7", "--nothing"), 2),
-        (("hit_rate@1 >= 0.7", "--users", "nobody.parquet"), 2),
-        (("hit_rate@1 >= 0.7", "-o", "result.xlsx"), 2),
+        ("hit_rate@1 >= 0.3|hit_rate@1 >= 0.99 * pop", 0, "holds 3"),
+        ("hit_rate@1 >= 0.7", 1, "fails 1, open 1"),
+        ("hit_rate@1 >= 0.5", 0, "holds 1, open 1"),
+        ("hit_rate@1 >= 0.5|--strict", 1, "holds 1, open 1"),
+        ("hit_rate >= 0.7|-k|1|--models|svd", 0, "open 1"),
+        ("hit_rate@1 >= 0.3|--min-users|101", 1, "open 2"),
+        ("", 2, "no requirement was given; write for example 'ndcg@10 >= 0.28'"),
+        ("hit_rate@1|0.7", 2,
+         "'hit_rate@1' is not a requirement: write a metric, >= or <=, and a number or a share of a model, as "),
+        ("hit_rate@1 >= 0.7 * none", 2, "'none'"),
+        ("hit_rate@1 >= 0.9 * last", 2, "without --last 'last' is not a model: the column 'model' has"),
+        ("hit_rate@1 >= 0.7|--by|county", 2, "--by 'county' is not a column"),
+        ("hit_rate@1 >= 0.7|--nothing", 2, "No such option"),
+        ("hit_rate@1 >= 0.7|--users|nobody.parquet", 2, "there is no file 'nobody.parquet'"),
+        ("hit_rate@1 >= 0.7|-o|result.xlsx", 2, "cannot write 'result.xlsx'"),
     ],
-)
-def test_the_exit_status_says_whether_a_requirement_fails(asked, status):
-    result = run("require", *FILES[:2], *asked, *FILES[2:])
+)  # fmt: skip
+def test_the_exit_status_says_whether_a_requirement_fails(asked, status, said):
+    result = run("require", *FILES[:2], *filter(None, asked.split("|")), *FILES[2:])
 
     assert result.exit_code == status, result.output
+    assert said in " ".join(result.stderr.split())
 
 
 def test_a_gate_is_a_table_and_a_line():
     result = run("require", *FILES, "hit_rate@1 >= 0.7", "hit_rate@1 >= 0.2 * pop")
 
     head, *rows = table(result.stdout)
-    assert head == [
-        *("model", "requirement", "state", "value", "bound", "difference"),
-        *("p_adjusted", "n_users"),
-    ]
+    assert " ".join(head) == "model requirement state value bound difference p_adjusted n_users"
     assert [row[:5] for row in rows] == [
         ["pop", "hit_rate@1 >= 0.7", "fails", "0.500", "0.700"],
         ["svd", "hit_rate@1 >= 0.7", "open", "0.750", "0.700"],
         ["svd", "hit_rate@1 >= 0.2 * pop", "holds", "0.750", "0.100"],
     ]
     assert result.stderr == "fails 1, holds 1, open 1\n"
-    assert run("require", *FILES, "hit_rate@1 >= 0.3").stderr == "holds 2\n"
 
 
 @pytest.mark.parametrize("stored", ["last.json", "last.csv", "last.parquet"])
 def test_an_earlier_result_is_what_a_later_one_is_compared_with(stored):
     assert run("summarize", *FILES, "-m", "hit_rate@1", "-o", stored).exit_code == 0
-    hits(svd=0.7, pop=0.2).write_parquet("lists.parquet")
+    hits(svd=0.7).write_parquet("lists.parquet")
     asked = ("require", *FILES, "hit_rate@1 >= 0.8 * last", "--last", stored)
 
     assert run(*asked, "-o", "found.parquet").exit_code == 1
-    last, after = REC.summarize("hit_rate@1"), hits(svd=0.7, pop=0.2)
-    expected = after.rec(truth=LIKED, model="model").require(
-        "hit_rate@1 >= 0.8 * last", last=last, raises=False
-    )
+    rec = hits(svd=0.7).rec(truth=LIKED, model="model")
+    last = REC.summarize("hit_rate@1")
+    expected = rec.require("hit_rate@1 >= 0.8 * last", last=last, raises=False)
     assert_frame_equal(pl.read_parquet("found.parquet"), expected)
-    assert expected["state"].to_list() == ["fails", "open"]
+    # a model that is gone fails
+    assert dict(expected.select("model", "state").rows()) == {"pop": "missing", "svd": "open"}
+    assert run(*asked, "-o", stored).exit_code == 2
 
 
-def test_a_model_that_is_gone_fails():
-    run("summarize", *FILES, "-m", "hit_rate@1", "-o", "last.json")
-    hits(svd=0.75).write_parquet("lists.parquet")
-    asked = ("require", *FILES, "hit_rate@1 >= 0.8 * last", "--last", "last.json")
-
-    fails = run(*asked)
-    assert (fails.exit_code, fails.stderr) == (1, "holds 1, missing 1\n")
-    pop, svd = table(fails.stdout)[1:]
-    assert pop[:3] == ["pop", "hit_rate@1 >= 0.8 * last", "missing"]
-    assert svd[2] == "holds"
-
-
-@pytest.mark.parametrize(
-    ("rows", "asked", "said"),
-    [
-        (0, (), "missing 1\n"),
-        (None, ("--min-users", "101"), "open 2\n"),
-    ],
-)
-def test_a_gate_that_judged_nothing_has_its_table_and_a_status_of_failure(rows, asked, said):
-    LISTS.head(rows if rows is not None else len(LISTS)).write_parquet("lists.parquet")
-    command = ("require", *FILES, "hit_rate@1 >= 0.3", *asked)
-
-    result = run(*command)
-    assert result.exit_code == 1
-    assert result.stderr.endswith(said)
-    assert result.stdout.split()[:3] == ["model", "requirement", "state"]
-
-
-def test_a_reference_that_is_no_result_is_lists_to_compare_with():
+def test_lists_alone_and_a_reference_are_judged_too():
     hits(svd=0.5).drop("model").write_parquet("other.parquet")
     result = run("require", *FILES, "overlap@1 >= 0.5", "--reference", "other.parquet")
-
     # svd has another item for a quarter of the users
     assert [row[3][:6] for row in table(result.stdout)[1:]] == ["1.000", "0.750"]
+    LISTS.with_columns(relevance=pl.lit(1)).write_parquet("judged.parquet")
+    alone = run("require", "judged.parquet", "hit_rate@1 >= 0.5", *FILES[2:])
+    assert (alone.exit_code, alone.stderr) == (0, "holds 2\n")
+    wrong = run("require", *FILES[:2], "hit_rate@1 >= 0.9 * last")
+    said = "needs a column of models: --model model; or an earlier result: --last FILE\n"
+    assert (wrong.exit_code, wrong.stderr.endswith(said)) == (2, True)
 
 
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        (
-            ("hit_rate@1", "0.7"),
-            (
-                "'hit_rate@1' is not a requirement: write a metric, >= or <=, and a number or a share of a model, as "
-                "'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'"
-            ),
-        ),
-        ((), "no requirement was given; write for example 'ndcg@10 >= 0.28'"),
-        (("hit_rate@1 >= 0.9 * last",),
-         "'hit_rate@1 >= 0.9 * last' needs a column of models: --model model; or an earlier result: --last FILE"),
-    ],
-)  # fmt: skip
-def test_what_is_asked_wrong_is_said_in_words_of_the_shell(asked, said):
-    result = run("require", *FILES[:2], *asked)
-
-    assert result.exit_code == 2
-    assert result.stderr.splitlines()[-1].partition(": ")[2] == said
+# the audit
 
 
-@pytest.mark.parametrize(
-    ("method", "options", "head", "cells"),
-    [
-        (
-            "power", ("--baseline", "pop", "--wanted", "0.05"),
-            "model baseline metric users_needed wanted detectable detectable_relative baseline_value std n_users",
-            {"wanted": "+5.0%", "model": "svd"},
-        ),
-        (
-            "gaps", ("--by", "country", "--min-users", "10"),
-            "by model metric best worst gap best_value worst_value p_value best_n_users worst_n_users n_segments",
-            {"by": "country", "best": "A&B", "best_value": "0.500"},
-        ),
-        (
-            "slices", ("--by", "country", "--depth", "1", "--min-users", "10"),
-            "model segment metric difference value rest p_value p_adjusted n_users",
-            {"segment": "country=A&B", "n_users": "50"},
-        ),
-    ],
-)  # fmt: skip
-def test_tables_of_other_methods_have_few_columns(method, options, head, cells):
-    PEOPLE.with_columns(pl.col("country").fill_null("C")).write_parquet("people.parquet")
-    result = run(method, *FILES, "--users", "people.parquet", *options, "-m", "hit_rate@1")
+@pytest.mark.parametrize(("shift", "code"), [(1, 1), (0, 0)])
+def test_an_error_of_the_audit_is_told_with_its_remedy_and_exits_with_one(shift, code):
+    RECS.with_columns(pl.col("rank") - shift).write_parquet("recs.parquet")
 
-    assert result.exit_code == 0, result.output
-    names, row, *_ = table(result.stdout)
-    assert " ".join(names).removesuffix(" note") == head
-    assert cells.items() <= dict(zip(names, row, strict=False)).items()
+    result = run("audit", "recs.parquet", "truth.parquet", "-k", "6")
+    assert result.exit_code == code
+    if code:
+        header, _, row, *_ = result.stdout.splitlines()
+        assert header.split() == ["check", "severity", "frame", "rows", "users", "example"]
+        assert row.split()[:5] == ["rank_below_1", "error", "recommendations", "1", "1"]
+        assert "\nrank_below_1: a metric raises. To mend: ranks start at 1: if " in result.stdout
+    else:
+        assert result.stdout == "nothing odd was found\n"
+    written = run("audit", "recs.parquet", "truth.parquet", "-k", "6", "-o", "findings.csv")
+    assert (written.exit_code, written.stdout) == (code, "")
+    assert pl.read_csv("findings.csv").columns == list(COLUMNS)
+    assert f"wrote findings.csv ({code} row" in written.stderr
 
 
-def test_the_help_of_each_command_has_examples():
-    for command in ("summarize", "compare", "power", "gaps", "slices", "require"):
-        assert f"recframe {command} recs.parquet" in run(command, "--help").stdout
-    assert rf.RequirementError.__doc__
+def test_findings_are_those_of_python_and_warnings_alone_exit_with_zero():
+    pl.DataFrame({"user": [1], "item": ["B"]}).write_parquet("train.parquet")
+    pl.DataFrame({"item": [*"ABCDE"]}).write_parquet("items.parquet")
+    sides = ("--train", "train.parquet", "--items", "items.parquet", "-k", "7")
+    result = run("audit", "recs.parquet", "truth.parquet", *sides, "--format", "json")
+
+    assert result.exit_code == 0
+    train, items = pl.read_parquet("train.parquet"), pl.read_parquet("items.parquet")
+    expected = RECS.rec(TRUTH, train=train, items=items).audit(k=7)
+    found = json.loads(result.stdout)
+    assert [one["check"] for one in found] == expected["check"].to_list()
+    assert {"short_lists", "recommended_in_train", "unknown_items"} <= {*expected["check"]}
 
 
-@pytest.mark.parametrize(
-    "command", [("summarize", "-m", "hit_rate@1"), ("require", "hit_rate@1 >= 0.5")]
-)
-def test_what_is_rarely_meant_is_told_of(command: tuple[str, ...]):
-    name, *asked = command
-    result = run(name, "lists.parquet", "liked.parquet", *asked)
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
+def test_a_remedy_has_none_of_the_words_of_python(check):
+    with hints.in_words(InShell({"recs": "recs.parquet"})):
+        remedy = str(check.remedy)
+    assert not re.search(r"\brec\(|\bframe\b|\b(by|ties|users|items)=|\.unique", remedy)
 
-    assert "note: pooled_models: " in result.stderr
-    assert "write --model model" in result.stderr
+
+def test_ids_of_files_that_disagree_are_a_finding_and_a_missing_column_is_an_error():
+    TRUTH.with_columns(item=pl.Series([1, 2, 3])).write_parquet("numbers.parquet")
+    result = run("audit", "recs.parquet", "numbers.parquet")
+
+    said = "String in 'recs.parquet', Int64 in 'numbers.parquet'; cast them to one dtype, so that they can match"
+    assert result.exit_code == 1
+    assert "id_dtypes" in result.stdout
+    assert said in result.stdout
+    TRUTH.select("user").write_parquet("users_only.parquet")
+    said = failure("audit", "recs.parquet", "truth.parquet", "--train", "users_only.parquet")
+    assert said.startswith(
+        "'users_only.parquet' has no column 'item'. It has 'user'. Name the column of the item: --columns item=NAME"
+    )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
+import shlex
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 import polars as pl
@@ -16,20 +18,48 @@ import polars as pl
 import recframe as rf
 from recframe import demo as simulated
 from recframe.api.splits import Splits
-from recframe.cli import calls
-from recframe.cli.options import (
-    PATH,
-    Command,
-    options_of,
-    options_of_files,
-    options_of_rec,
+from recframe.cli import inputs
+from recframe.cli.options import FULLY, OF_TEXT, PATH, Command, option, options_of, options_of_files
+from recframe.cli.output import (
+    FORMATS,
+    TABLE,
+    cells_of,
+    form_of,
+    give,
+    note,
+    print_findings,
+    print_frame,
+    say,
+    show_page,
+    write,
 )
-from recframe.cli.output import NotJudgedError, say
-from recframe.cli.results import FORMATS, TABLE
+from recframe.engines.scans import default_memory
 from recframe.errors import readable
+from recframe.statistics.requirements import is_unmet
 
 INTERRUPTED, LEFT = 130, 141
 """Exit statuses after Ctrl-C, and where the reader of stdout leaves, as `head` does: 128 and the number of the signal."""
+WITHOUT_MEMORY = {"report", "track"}
+"""Commands that take no bound of memory."""
+NOT_IN_BUCKETS = {"audit", "table", *WITHOUT_MEMORY}
+"""Methods that take all users at once; of the others plans are sums over users, which need no more than they are given."""
+DEFAULTS = {"metrics": ("ndcg", "recall", "precision", "hit_rate", "mrr", "map"), "k": [10]}
+"""What is computed where no metric is named; a cut-off can be."""
+SIGNS = re.compile("[<>=≥≤]")
+OF_RUNS = {"fingerprint", "std", "n_runs"}
+OF_NAMES = {
+    *("range", "direction", "family", "shape", "over", "needs"),
+    *("universe", "no_relevant", "relevant_from", "min_relevance", "min_relevance_for"),
+    *("ties", "decimals", "notes", "source"),
+}
+"""Columns that tables of runs, and those of metrics and profiles, go without."""
+TRY = """\
+recframe evaluate SHOP/recs.parquet SHOP/truth.parquet \\
+    --model model --users SHOP/users.parquet --by activity -m ndcg@10
+"""
+"""A command on the files of the demo."""
+Given: TypeAlias = dict[str, Any]
+"""The options of a command, or the paths of its files, by their names."""
 
 
 class Commands(click.Group):
@@ -37,23 +67,18 @@ class Commands(click.Group):
 
     def main(self, *args: Any, **settings: Any) -> Any:
         """Run a command, and end with its status."""
-        status: Any = 1
         try:
-            status = super().main(*args, **settings | {"standalone_mode": False})
+            sys.exit(super().main(*args, **settings | {"standalone_mode": False}))
         except click.Abort:
-            status = INTERRUPTED
+            sys.exit(INTERRUPTED)
         except click.ClickException as error:
             # click repeats what was written; NOTE: the text is final to type checkers, and what show() prints
             error.message = readable(error.message)  # type: ignore[misc]
             error.show()
-            status = error.exit_code
-        except (rf.RecframeError, pl.exceptions.PolarsError) as error:
-            say(f"error: {' '.join(readable(str(error)).split())}", err=True)
-            status = 2 if isinstance(error, NotJudgedError) else 1
-        sys.exit(status)
+            sys.exit(error.exit_code)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command, and say where its output cannot be written."""
+        """Run a command, and say in a line what is wrong with its files, or why its output cannot be written."""
         try:
             return super().invoke(ctx)
         except OSError as error:
@@ -61,11 +86,15 @@ class Commands(click.Group):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             if isinstance(error, BrokenPipeError):
                 ctx.exit(LEFT)
-            msg = f"cannot write to {error.filename or 'stdout'}: {error.strerror}"
-            raise rf.RecframeError(msg) from None
+            text = f"cannot write to {error.filename or 'stdout'}: {error.strerror}"
+        except (rf.RecframeError, pl.exceptions.PolarsError) as error:
+            text = readable(str(error))
+        say(f"error: {' '.join(text.split())}", err=True)
+        # of a gate 1 says that a requirement fails
+        return ctx.exit(2 if ctx.invoked_subcommand == "require" else 1)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help", FULLY]})
 @click.version_option(rf.__version__, prog_name="recframe")
 def main() -> None:
     """Recommender metrics from tables of recommendations.
@@ -80,88 +109,216 @@ def main() -> None:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     for stream in (sys.stdout, sys.stderr):
         # a terminal that cannot show a character shows a question mark
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # they are files
 
 
-# Arguments and options that several commands have
+# Results
 
-OF_TEXT = {"Files": options_of_files()}
-OF_METHODS = {
-    "Files": [
-        *options_of_rec("users items train reference model training"),
-        *OF_TEXT["Files"],
-        *options_of_rec("memory"),
-    ],
-    "Policies": [
-        *options_of_rec("profile universe no_relevant min_relevance min_relevance_for"),
-        *options_of_rec("relevant_from ties decimals"),
-        click.Option(
-            ["--all-relevant"],
-            is_flag=True,
-            help="Every row of TRUTH counts 1, whatever its columns say.",
-        ),
-    ],
-}
-RECS, LOG = (click.Argument([name], type=PATH) for name in ("recs", "log"))
-OF_ALL_USERS = {"report", "track"}
-"""Methods that take no bound of memory."""
+
+def run(make: Any, show: Any, pages: Given, **options: Any) -> None:
+    """Show the result of a function, or of a method of `rec` by its name, or write the page that a file's ending names."""
+    truth = options.get("truth")
+    paths = inputs.paths_of(options["recs"], truth, options) if "recs" in options else {}
+    with inputs.reading(paths):
+        known = [*FORMATS] * ("form" in options) + [*pages]
+        read = filter(None, [*paths.values(), options.get("last")])
+        form = options["form"] = form_of(options, known, read)
+        if form in pages:
+            make, show = pages[form], show_page
+        result = (
+            of_method(make, options, paths)
+            if isinstance(make, str)
+            else make(**arguments_of(make, options))
+        )
+    show(result, options)
+
+
+def arguments_of(function: Any, options: Given) -> Given:
+    """Return the options that are arguments of a function."""
+    known = inspect.signature(function).parameters.keys() - {"metrics", *OF_TEXT}
+    return {name: options[name] for name in known & options.keys()}
+
+
+def of_method(name: str, options: Given, paths: Given) -> Any:
+    """Return the result of a method of `rec` on files; what is not met does not raise."""
+    rec = inputs.bound(scanned(paths, options), options)
+    if name not in NOT_IN_BUCKETS and options["memory"] is None:
+        rec = rec(memory=default_memory())
+    method = getattr(rec._in_polars(), name)  # noqa: SLF001  whatever was scanned
+    options = {"metrics": (), "last": None, "raises": False, **options}
+    if options["metrics"] is None:
+        options |= DEFAULTS | ({"k": options["k"]} if options["k"] else {})
+    last = options["last"]
+    if last is not None:
+        options["last"] = rf.history(last) if Path(last).is_dir() else inputs.scan(last)
+    return method(*options["metrics"], **arguments_of(method, options))
+
+
+def scanned(paths: Given, options: Given) -> Given:
+    """Return the tables of a command's files; an option for another file is an error."""
+    for name in OF_TEXT:
+        for file in {*(options[name] or {})} - {"", *paths}:
+            flag = f"--{name.replace('_', '-')} {file}=..."
+            msg = f"{flag} is for a file that the command does not have; it has {', '.join(paths)}"
+            raise rf.RecframeError(msg)
+    return inputs.scanned(paths, options)
+
+
+def show_findings(found: pl.DataFrame, options: Given) -> None:
+    """Show findings, and exit with 1 where one is of severity error."""
+    if options["memory"] is not None:
+        note("within --memory no checks of all users at once are made")
+    give(found, options, print_findings)
+    fail_if("error" in found["severity"])
+
+
+def fail_if(is_failure: object) -> None:
+    """End a command with the status of a failure."""
+    if is_failure:
+        click.get_current_context().exit(1)
+
+
+def show_known(hidden: set[str], known: pl.DataFrame, options: Given) -> None:
+    """Show runs or names by what tells them apart, or write all that is known of them."""
+    if options.get("since"):
+        known = known.filter(pl.col("as_of") >= options["since"])
+    if options.get("changed"):
+        known = known.filter(verdict="changed")
+    if options["form"] == TABLE:
+        known = known.rename({"low": "value_low", "high": "value_high"}, strict=False)
+        known = known.select(one for one in known if one.name not in hidden and one.count())
+    give(known, options)
+    if "as_of" in options:
+        say(f"tracked in {options['history']}", err=True)
+
+
+def show_explained(found: Any, options: Given) -> None:
+    """Show an explanation as text, or write its rows."""
+    give(found.frame, options, lambda *_: say(str(found)))
+
+
+# Gates, splits and the demo
+
+
+def requirements(ctx: click.Context, _: object, given: Sequence[str]) -> Sequence[str]:
+    """Return requirements without the truth, which can be the first of what is given."""
+    if SIGNS.search(given[0]):
+        return given
+    ctx.params["truth"] = given[0]
+    return given[1:]
+
+
+def show_states(result: pl.DataFrame, options: Given) -> None:
+    """Show states and how many there are of each, and exit with 1 where requirements are not met."""
+    give(result, options)
+    states = result["state"].value_counts().sort("state").rows()
+    say(", ".join(f"{state} {n}" for state, n in states), err=True)
+    unmet = is_unmet(strict=options["strict"], min_users=options["min_users"])
+    fail_if(len(result.filter(unmet)))
+
+
+def run_split(rule: str, log: str, output: Path | None, **options: Any) -> None:
+    """Split a log, print what came out with its audit, and write the parts."""
+    names = [f"{part}.{options['form']}" for part in ("train", "fold_in", "truth")]
+    places = [output / name for name in names if output]
+    with inputs.reading({"log": log}):
+        for place in places:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            form_of(options | {"output": place}, (), [log])
+        frame = scanned({"log": log}, options)["log"].collect(engine="streaming")
+        split = getattr(frame.rec(**inputs.columns_of(options)).split, rule)
+        made = split(**arguments_of(split, options))
+        facts, findings = pl.DataFrame(cells_of(made.describe())), made.audit()
+    say(str(made).splitlines()[0])
+    print_frame(facts.transpose(include_header=True, header_name="fold", column_names="fold"))
+    print_findings(findings)
+    for place in places:
+        part = getattr(made, place.stem)
+        if len(part) or place.stem != "fold_in":
+            write(part, place, options["form"])
+    fail_if("error" in findings["severity"])
+
+
+def run_demo(save: Path | None, **options: Any) -> None:
+    """Simulate a shop, evaluate its models, and write its tables."""
+    simulation = simulated.simulate(**options)
+    say(f"A simulated shop, and three recommenders:\n\n{simulated.python_lines(**options)}")
+    answers = [*simulated.answers(simulation)]
+    for question, line, frame in answers:
+        say(f"{question}\n{line}\n")
+        print_frame(frame)
+        say("")
+    if save is not None:
+        simulation.save(save)
+        say(f"Wrote recs, truth, train, users, items and log into {save}. Try:\n")
+        say(TRY.replace("SHOP", shlex.quote(str(save))))
+    say(simulated.conclusion(answers[0][-1]))
+
+
+# The commands
+
+RECS, LOG, HISTORY = (click.Argument([name], type=PATH) for name in ("recs", "log", "history"))
 TRUTH = click.Argument(["truth"], type=PATH, required=False)
 DIR = click.Path(file_okay=False, path_type=Path)
-OUTPUT = partial(click.Option, ["-o", "--output"], metavar="FILE", type=PATH)
-OUTPUTS = (
-    click.Option(
-        ["--format", "form"],
-        type=click.Choice([TABLE, *FORMATS]),
-        help="What stands on stdout: a table to look at, or all in full precision.  [default: table]",
+OF_FILES = options_of_files()
+of_rec = partial(options_of, rf.Rec.__call__)
+OF_RECS = (
+    *of_rec(named="users items train reference model training", group="Files"),
+    *OF_FILES,
+    *of_rec(named="memory", group="Files"),
+    *of_rec(
+        named="profile universe no_relevant min_relevance min_relevance_for relevant_from ties decimals",
+        group="Policies",
     ),
-    OUTPUT(
-        help="Write in full precision to a file, in the format that its ending names; - is stdout, as CSV or as --format says."
+    option(
+        ["--all-relevant"],
+        bool,
+        "Every row of TRUTH counts 1, whatever its columns say.",
+        "Policies",
     ),
 )
-PAGE = (OUTPUT(help="The page to write; - is stdout.", default="report.html", show_default=True),)
-HISTORY = (
-    click.Argument(["history"], type=PATH),
-    click.Option(
-        ["--since"],
-        type=click.DateTime(),
-        default="1000-01-01",
-        help="The first day or time to show, such as 2026-11-22.",
+OUTPUT = partial(option, ["-o", "--output"])
+OUTPUTS = (
+    option(
+        ["--format", "form"],
+        click.Choice([TABLE, *FORMATS]),
+        "What stands on stdout: a table to look at, or all in full precision.  [default: table]",
+    ),
+    OUTPUT(
+        PATH,
+        "Write in full precision to a file, in the format that its ending names; - is stdout, as CSV or as --format says.",
     ),
 )
 DOCUMENTED = (rf.Rec.track, rf.Rec.compare, rf.Rec.summarize, rf.Rec.evaluate)
 """Methods whose docstrings hold for parameters of the same name elsewhere, the last first."""
 
 
+def command(
+    name: str,
+    make: Any,
+    takes: Sequence[click.Parameter],
+    text: str,
+    show: Any = give,
+    pages: Given | None = None,
+) -> Command:
+    """Return a command that shows a result, or writes one of its pages."""
+    run_it = partial(run, make, show, pages or {})
+    return Command(name, params=[*takes], callback=run_it, help=text)
+
+
 def method(
     name: str,
     text: str,
-    show: calls.Show = calls.show_result,
-    outputs: Iterable[click.Parameter] = OUTPUTS,
-    published: str | None = None,
+    show: Any = give,
+    pages: Given | None = None,
+    takes: Sequence[click.Parameter] = (TRUTH,),
+    outputs: Sequence[click.Parameter] = OUTPUTS,
 ) -> Command:
-    """Return the command of a method of `rec` on files; `published` is the method that makes what is published."""
-    named = OF_METHODS["Files"]
-    shared = OF_METHODS | {"Files": named[:-1] if name in OF_ALL_USERS else named}
-    takes = [RECS, TRUTH, *options_of(getattr(rf.Rec, name), *DOCUMENTED, but="tidy"), *outputs]
-    run = partial(calls.run, name, show, published)
-    return Command(name, params=takes, callback=run, help=text, shared=shared)
+    """Return the command of a method of `rec` on files."""
+    own = options_of(getattr(rf.Rec, name), *DOCUMENTED, but="tidy requirements last raises")
+    shared = [one for one in OF_RECS if one.name != "memory" or name not in WITHOUT_MEMORY]
+    return command(name, name, [RECS, *takes, *own, *outputs, *shared], text, show, pages)
 
-
-def function(
-    name: str,
-    takes: Iterable[click.Parameter],
-    show: calls.Show,
-    text: str,
-    make: Callable[..., Any],
-    published: Callable[..., Any] | None = None,
-) -> Command:
-    """Return the command of a function; `published` is the function that makes what is published."""
-    run = partial(calls.run, make, show, published)
-    return Command(name, params=[*takes, *OUTPUTS], callback=run, help=text)
-
-
-# The commands
 
 METHODS = (
     method(
@@ -179,7 +336,7 @@ METHODS = (
           recframe evaluate judged.parquet -m ndcg,recall -k 5,10,20 -o table.md
           recframe evaluate recs.parquet truth.parquet --model model -o paper.tex
         """,
-        published="table",
+        pages={"tex": "table", "html": "table"},
     ),
     method(
         "audit",
@@ -192,7 +349,7 @@ METHODS = (
           recframe audit recs.parquet truth.parquet -k 10 \\
               --train train.parquet --items items.parquet
         """,
-        calls.show_findings,
+        show_findings,
     ),
     method(
         "summarize",
@@ -257,9 +414,8 @@ METHODS = (
           recframe report recs.parquet truth.parquet --model model \\
               --baseline popularity -o report.html
         """,
-        calls.show_saved,
-        PAGE,
-        "report",
+        pages={"html": "report"},
+        outputs=[OUTPUT(PATH, "The page to write; - is stdout.", default="report.html")],
     ),
     method(
         "track",
@@ -270,55 +426,55 @@ METHODS = (
           recframe track recs.parquet truth.parquet -m ndcg@10 \\
               --history history --as-of 2026-11-22
         """,
-        calls.show_runs,
+        partial(show_known, OF_RUNS),
     ),
-)
-REQUIRE = Command(
-    "require",
-    params=[
-        RECS,
-        click.Argument(["given"], nargs=-1, required=True, metavar="[TRUTH] REQUIREMENT..."),
-        *options_of(rf.Rec.require, *DOCUMENTED, but="requirements k last raises"),
-        click.Option(
-            ["--last"],
-            type=PATH,
-            metavar="FILE",
-            help="An earlier result, a file of recframe summarize or a history of recframe track, that 'last' stands for.",
-        ),
-        *OUTPUTS,
-    ],
-    callback=calls.run_gate,
-    help="""Require values of metrics, and fail where they are not met. A bound is a number, a share of a model's value,
-    'ndcg@10 >= 0.99 * popularity', or of an earlier result, 'ndcg@10 >= 0.99 * last'. Each row holds, fails or is open: too few
-    users to tell. Quotes keep a shell from writing to files by >. Exit status: 0 if nothing fails; 1 if a requirement fails, a
-    row is missing or nothing was judged (with --strict also if a row is open); 2 for options, files and data that cannot be
-    judged.
+    method(
+        "require",
+        """Require values of metrics, and fail where they are not met.
 
-    \b
-    Examples:
-      recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.28' 'mrr >= 0.2'
-      recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.99 * popularity' \\
-          --model model --by country --users users.csv
-      recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.99 * last' \\
-          --last history
-    """,
-    shared=OF_METHODS,
+        A bound is a number, a share of a model's value, 'ndcg@10 >= 0.99 * popularity', or of an earlier result,
+        'ndcg@10 >= 0.99 * last'. Each row holds, fails or is open: too few users to tell. Quotes keep a shell from writing to
+        files by >. Exit status: 0 if nothing fails; 1 if a requirement fails, a row is missing or nothing was judged (with
+        --strict also if a row is open); 2 for options, files and data that cannot be judged.
+
+        \b
+        Examples:
+          recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.28' 'mrr >= 0.2'
+          recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.99 * popularity' \\
+              --model model --by country --users users.csv
+          recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.99 * last' \\
+              --last history
+        """,
+        show_states,
+        takes=[
+            click.Argument(
+                ["metrics"],
+                nargs=-1,
+                required=True,
+                metavar="[TRUTH] REQUIREMENT...",
+                callback=requirements,
+            ),
+            option(
+                ["--last"],
+                PATH,
+                "An earlier result, a file of recframe summarize or a history of recframe track, that 'last' stands for.",
+            ),
+        ],
+    ),
 )
 RULES = {name: rule for name, rule in vars(Splits).items() if not name.startswith("_")}
 OF_SPLITS = (
-    click.Option(
-        ["-o", "--output"],
-        metavar="DIR",
-        type=DIR,
-        help="The folder for the files train and truth (and fold_in), which is made where it is missing.",
+    OUTPUT(
+        DIR,
+        "The folder for the files train and truth (and fold_in), which is made where it is missing.",
     ),
-    click.Option(
+    option(
         ["--format", "form"],
-        type=click.Choice(["parquet", "csv", "tsv", "ndjson", "arrow"]),
+        click.Choice(["parquet", "csv", "tsv", "ndjson", "arrow"]),
+        "The format of the files.",
         default="parquet",
-        show_default=True,
-        help="The format of the files.",
     ),
+    *OF_FILES,
 )
 SPLIT = click.Group(
     "split",
@@ -332,34 +488,40 @@ SPLIT = click.Group(
         Command(
             name.replace("_", "-"),
             params=[LOG, *options_of(rule, *RULES.values(), Splits), *OF_SPLITS],
-            callback=partial(calls.run_split, name),
+            callback=partial(run_split, name),
             help=(inspect.getdoc(rule) or "").partition("\n")[0],
-            shared=OF_TEXT,
         )
         for name, rule in RULES.items()
     ],
 )
+SINCE = option(
+    ["--since"],
+    click.DateTime(),
+    "The first day or time to show, such as 2026-11-22.",
+)
 OTHERS = (
-    function(
+    command(
         "history",
-        HISTORY,
-        calls.show_runs,
+        rf.history,
+        [HISTORY, SINCE, *OUTPUTS],
         """Print the runs of a history. A --format, or -o FILE, has all columns.
 
         \b
         Examples:
           recframe history history --since 2026-11-01 -o month.csv
         """,
-        rf.history,
+        partial(show_known, OF_RUNS),
     ),
-    function(
+    command(
         "changes",
+        rf.changes,
         [
-            *HISTORY,
+            HISTORY,
+            SINCE,
             *options_of(rf.changes, but="history"),
-            click.Option(["--changed"], is_flag=True, help="Print what changed, and nothing else."),
+            option(["--changed"], bool, "Print what changed, and nothing else."),
+            *OUTPUTS,
         ],
-        calls.show_runs,
         """Print each number of a history with the band of the runs before it, and whether it changed.
 
         Of many numbers some change by chance. With -o FILE.html it is a page of them.
@@ -369,13 +531,13 @@ OTHERS = (
           recframe changes history --changed
           recframe changes history -o dashboard.html
         """,
-        rf.changes,
-        rf.dashboard,
+        partial(show_known, OF_RUNS),
+        {"html": rf.dashboard},
     ),
-    function(
+    command(
         "metrics",
-        [],
-        partial(calls.show_known, ("name", "aliases", "formula", "parameters")),
+        rf.list_metrics,
+        OUTPUTS,
         """List the metrics; a --format, or -o FILE, has all that is known of them.
 
         A metric is written name(parameter=value)@k: ndcg@10, 'f_score(beta=2)@5'; recframe explain says what it means.
@@ -384,27 +546,28 @@ OTHERS = (
         Examples:
           recframe metrics --format json
         """,
-        rf.list_metrics,
+        partial(show_known, OF_NAMES),
     ),
-    function(
+    command(
         "profiles",
-        [],
-        partial(calls.show_known, ("profile", "metrics")),
+        rf.list_profiles,
+        OUTPUTS,
         """List the conventions of other libraries; a --format, or -o FILE, has all that is known of them.
 
         \b
         Examples:
           recframe profiles --format json
         """,
-        rf.list_profiles,
+        partial(show_known, OF_NAMES),
     ),
-    function(
+    command(
         "explain",
+        lambda metric, profiles: rf.explain(metric, *profiles),
         [
             click.Argument(["metric"]),
             click.Argument(["profiles"], nargs=-1, metavar="[PROFILE]..."),
+            *OUTPUTS,
         ],
-        calls.show_explained,
         """Explain a metric, or why two profiles differ in it. In Python rec.explain(...) says in numbers of your own data what
         each switch adds to the value.
 
@@ -413,20 +576,15 @@ OTHERS = (
           recframe explain map@10 trec_eval
           recframe explain precision@10 ranx jurity
         """,
-        lambda metric, profiles: rf.explain(metric, *profiles),
+        show_explained,
     ),
     Command(
         "demo",
         params=[
             *options_of(simulated.simulate),
-            click.Option(
-                ["--save"],
-                metavar="DIR",
-                type=DIR,
-                help="Write the tables as Parquet files, to try commands on.",
-            ),
+            option(["--save"], DIR, "Write the tables as Parquet files, to try commands on."),
         ],
-        callback=calls.run_demo,
+        callback=run_demo,
         help="""Simulate a shop with three recommenders, and evaluate them overall and by segment.
 
         \b
@@ -435,5 +593,5 @@ OTHERS = (
         """,
     ),
 )
-for one in (*METHODS, REQUIRE, SPLIT, *OTHERS):
+for one in (*METHODS, SPLIT, *OTHERS):
     main.add_command(one)

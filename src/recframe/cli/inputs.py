@@ -185,6 +185,12 @@ class Given:
             table = table.renamed(
                 {role: name for role, name in self.columns.items() if name not in table.schema}
             )
+        for role, column in own.items():
+            if column not in table.schema:
+                raise RecframeError(self._lacks(role, table, own))
+            if self.column(role) not in self.roles:
+                msg = f"--columns {self.name}={role}={column}: no {role} is read from {self.path!r}; leave it out"
+                raise RecframeError(msg)
         table = table.renamed({column: self.column(role) for role, column in own.items()})
         for part in table.parts:
             lacking = [name for name in self.roles if name not in part.schema]
@@ -195,7 +201,7 @@ class Given:
                         "same columns"
                     )
                     raise RecframeError(msg)
-        for role in (*NEEDED.get(self.name, ("user", "item")), *own):
+        for role in NEEDED.get(self.name, ("user", "item")):
             column = self.column(role)
             if not {column, f"{column}s"} & {*table.schema}:
                 raise RecframeError(self._lacks(role, table, own))
