@@ -50,14 +50,8 @@ def test_a_column_of_two_values_warns_with_both_answers(kind: Kind, dtype: Any):
 
 @pytest.mark.parametrize(
     ("first", "last", "is_told"),
-    [
-        ([1], 0, True),
-        ([0], 1, True),
-        ([1.0], 0.0, True),
-        ([0, 1], 2, False),
-        ([0.0, 1.0], 0.5, False),
-    ],
-)
+    [([1], 0, True), ([0], 1, True), ([1.0], 0.0, True), ([0, 1], 2, False), ([0.0, 1.0], 0.5, False)],
+)  # fmt: skip
 def test_the_other_value_may_stand_behind_many_rows(first: Any, last: float, is_told: bool):  # noqa: FBT001
     n = 30_000
     truth = pl.DataFrame(
@@ -118,12 +112,10 @@ def test_a_column_of_two_values_and_one_of_grades_are_shown():
         (TRUTH, {"profile": "rectools"}),
         (TRUTH.with_columns(relevance=1), {}),
         (TRUTH.with_columns(clicked=1), {}),
-        (
-            TRUTH.rename({"clicked": "weight"}),
-            {"users": USERS.with_columns(weight=pl.Series([1, 0])), "weight": "weight"},
-        ),
+        (TRUTH.rename({"clicked": "weight"}),
+         {"users": USERS.with_columns(weight=pl.Series([1, 0])), "weight": "weight"}),
     ],
-)
+)  # fmt: skip
 def test_who_said_what_is_relevant_is_not_warned(truth: Any, options: dict[str, Any]):
     assert told(lambda: RECS.rec(truth, **options).recall(k=2)) == []
 

@@ -58,11 +58,8 @@ def by_time(log: pl.DataFrame, **options: Any) -> dict[str, int]:
     return found(log.rec(time="t").split.by_time(HALF, **options).audit())
 
 
-KINDS: dict[str, Any] = {
-    "eager": pl.DataFrame.clone,
-    "lazy": pl.DataFrame.lazy,
-    "pandas": pl.DataFrame.to_pandas,
-}
+KINDS: dict[str, Any] = {"eager": pl.DataFrame.clone, "lazy": pl.DataFrame.lazy}
+KINDS["pandas"] = pl.DataFrame.to_pandas
 
 
 def polars(frame: Any) -> pl.DataFrame:

@@ -317,7 +317,8 @@ def lists_of_the_truth(data: Data) -> Findings:
     # of truth that was made of the lists all items are hits
     lists = lists.filter(n_rows >= 2 * pl.col("hits"))
     of_model = [*data.parts, *data.inputs.model] or pl.lit(0)
-    is_known = (pl.col("recall").mean() > NEARLY_ALL) & (pl.len() >= ENOUGH_USERS)
+    mean = pl.col("recall").mean()
+    is_known = (mean > NEARLY_ALL) & (pl.len() >= ENOUGH_USERS)
     found = lists.filter(is_known.over(of_model))
     yield Finding(data.main, found, [*data.inputs.model, "user", "recall"])
 

@@ -119,9 +119,8 @@ class OfCall:
         lowest: list[Any] = [0 if value.has_nulls() else value.min() for value in values]
         if max(lowest) >= HARDLY:  # which most calls show
             return False
-        frames = (
-            pl.DataFrame({name: one[name] for name in ("model", "value")}) for one in self.of_hits
-        )
+        columns = ("model", "value")
+        frames = [pl.DataFrame(dict(one)).select(columns) for one in self.of_hits]
         every = pl.concat(frames)
         of_models = every.drop_nulls("model").group_by("model").agg(value.max().fill_null(0))
         return bool((of_models["value"] < HARDLY).any())

@@ -294,7 +294,9 @@ class EagerPolars(EagerKind):
     def gathered(self, places: pl.Series, beside: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of some places, with more columns beside."""
         # to gather all rows in their order takes more than a rule's labels
-        is_whole = places.equals(pl.int_range(len(self.frame), dtype=places.dtype, eager=True))
+        is_whole = places.equals(
+            pl.int_range(len(self.frame), dtype=pl.get_index_type(), eager=True)
+        )
         return beside_one_another([self.frame if is_whole else self.frame[places], beside])
 
 
