@@ -206,9 +206,9 @@ def _judged(
 def _sums(of: Question, asked: pl.DataFrame, needed: Sequence[Convention]) -> Taken:
     """Return the sums of values, and those of pairs with each model that a bound is a share of."""
     found = []
-    for (model,), rows in asked.group_by(BASELINE, maintain_order=True):
-        pairing = None if model is None else _pairing(of, str(model), rows["requirement"][0])
-        places = {at: needed[at] for at in rows[PLACE]}
+    for (model,), of_model in asked.group_by(BASELINE, maintain_order=True):
+        pairing = None if model is None else _pairing(of, str(model), of_model["requirement"][0])
+        places = {at: needed[at] for at in of_model[PLACE]}
         found.append(of.sums(pairing, places).drop(BASELINE, strict=False))
     sums: Any = found  # all plans, or all their results
     rows: Taken = pl.concat(sums, how="diagonal_relaxed")

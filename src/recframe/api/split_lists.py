@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from recframe.audit.split_rows import PAIR
 from recframe.errors import (
     CallError,
     ColumnError,
@@ -26,7 +27,7 @@ from recframe.frames.roles import Side, check_dtypes, listed
 from recframe.frames.rows.joins import by_item, joined, with_places
 from recframe.splits import description
 from recframe.splits.labels import Fold, Labels
-from recframe.splits.log import FOLD, PAIR
+from recframe.splits.log import FOLD
 
 Makes = Callable[..., Any]
 """Type of functions of train, users, and if it takes it fold_in, that return lists."""
