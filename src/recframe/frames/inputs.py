@@ -23,7 +23,7 @@ from recframe.frames.by_expressions import Made
 from recframe.frames.dtypes import as_text, common, in_frames
 from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.engine import AllUsers
-from recframe.frames.kinds.kind import Known, Taken, check_threads
+from recframe.frames.kinds.kind import Known, Taken, check_threads, eager
 from recframe.frames.options import FOLD, SIDES, Context, Folds, Sharing
 from recframe.frames.roles import (
     DESCRIBES,
@@ -335,7 +335,7 @@ def read(
         raise ColumnError(msg)
     columns = [*segments, *label_columns(main, segments)] if labelled else [*segments]
     timed = _timed(sides, context) if labelled else ()
-    given, here = dict[str, Taken](), dict[str, pl.DataFrame]()
+    given: dict[str, Taken] = {}
     schemas: dict[str, pl.Schema] = {}
     for name, side in sides.items():
         roles = roles_of(name, side, judged=judged)
@@ -349,10 +349,8 @@ def read(
             missing = pl.lit(1, pl.Int64) if has_truth else pl.lit(None, pl.Float64)
             taken = taken.with_columns(relevance=missing)
         given[name], schemas[name] = taken, taken.collect_schema()
-        if isinstance(taken, pl.DataFrame):
-            here[name] = taken
     check_dtypes(schemas, sides, segments)
-    known = Known.of(given, rows_are_items=main.rows_are_items)
+    here, known = eager(given), Known.of(given, rows_are_items=main.rows_are_items)
     is_ranked = "rank" in schemas["recommendations"]
     if is_ranked and "ties" in context.given and context.ties != "item":
         msg = (

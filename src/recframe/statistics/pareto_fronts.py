@@ -42,7 +42,7 @@ def fronts(
     segments = [key for key in keys if key != MODEL]
     rows, peers = [], defaultdict[Any, list[Row]](list)
     verdicts = defaultdict[Any, list[str]](list)
-    for row in cells.iter_rows(named=True):
+    for row in cells.to_dicts():
         at = tuple(map(row.__getitem__, segments))
         if (verdict := row[VERDICT]) is None:
             rows.append((at, row))

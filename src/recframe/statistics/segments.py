@@ -101,9 +101,8 @@ def gaps(
     two have the same value, nothing is known of its error. Source: Welch 1947; Sidak 1967.
     """
     rows = _best_and_worst(cells, crossed, how)
-    best, worst = (
-        Estimate(*(as_numbers(rows[f"{end} {name}"]) for name in Estimate._fields)) for end in ENDS
-    )
+    columns = (map(f"{end} {{}}".format, Estimate._fields) for end in ENDS)
+    best, worst = (Estimate(*map(as_numbers, rows.select(names))) for names in columns)
     gap, n_large = apart(best, worst), as_numbers(rows[LARGE])
     error = np.where((best.error > 0) & (worst.error > 0), gap.error, np.nan)
     gap = gap._replace(value=np.abs(gap.value), error=error)
@@ -119,7 +118,7 @@ def gaps(
     }
     rough = np.fmin(*sizes.values()) < FEW
     told = words(lacks, {f"segments of fewer than {FEW} users, so the interval is rough": rough})
-    columns = {
+    found = {
         "gap": gap.value,
         "gap_low": low,
         "gap_high": high,
@@ -130,7 +129,7 @@ def gaps(
         **sizes,
     }
     ends = (rows[f"{end} {SEGMENT}"].alias(end) for end in ENDS)
-    return rows.with_columns(*as_columns(columns, schema), *ends).select(*schema)
+    return rows.with_columns(*as_columns(found, schema), *ends).select(*schema)
 
 
 def _best_and_worst(

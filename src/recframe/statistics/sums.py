@@ -1,4 +1,4 @@
-"""Sums of the units that are independent: users, clusters, and 20 random groups left out in turn."""
+"""Sums of units: users, clusters, and random groups left out in turn."""
 
 from __future__ import annotations
 

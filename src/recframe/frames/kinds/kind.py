@@ -67,6 +67,11 @@ def at_hand(taken: Taken) -> pl.DataFrame | None:
     return None if isinstance(taken, pl.LazyFrame) else taken
 
 
+def eager(taken: Mapping[str, Taken]) -> dict[str, pl.DataFrame]:
+    """Return the eager ones of some frames."""
+    return {name: rows for name, rows in taken.items() if isinstance(rows, pl.DataFrame)}
+
+
 class Known(NamedTuple):
     """Facts of the eager frames of a call."""
 
