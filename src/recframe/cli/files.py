@@ -66,8 +66,8 @@ class Source(NamedTuple):
     """The ending that says how it is read."""
     content: str | bytes
     """The pattern of this path alone, or the bytes, that Polars scans."""
-    start: bytes
-    """The first bytes, unpacked; nothing of an address."""
+    start: bytes | None
+    """The first bytes, unpacked; None of what Polars alone reads."""
 
     def read(self) -> bytes:
         """Return all bytes, unpacked."""
@@ -104,16 +104,12 @@ def ending_of(path: str) -> str:
 def sources(path: str) -> list[Source]:
     """Return the files that a path stands for, or what a pipe gives, which can be read once."""
     if is_address(path):
-        return [Source(path, ending_of(path), path, b"")]
+        return [Source(path, ending_of(path), path, None)]
     with reading_of(path):
         target = led_to(STDIN.get(path, path))
         is_there = isinstance(target, Path) and (target.is_dir() or is_plain(target))
         if is_there and path not in STDIN:
-            starts = {place: _bytes(place, START) for place in places(path)}
-            return [
-                Source(place, _kind(place, start), glob.escape(place), start)
-                for place, start in starts.items()
-            ]
+            return [_source(place) for place in places(path)]
         with opened(target, "rb") as stream:
             content = stream.read()
         if content.startswith(GZIP):
@@ -122,12 +118,19 @@ def sources(path: str) -> list[Source]:
         return [Source(path, kind if kind in KNOWN else ".csv", content, content[:START])]
 
 
-def _bytes(place: str, n: int = -1) -> bytes:
-    """Return the first bytes, or all, of a file whose name Polars can take, without its packing."""
+def _source(place: str) -> Source:
+    """Return a file, whose name Polars can take."""
     if not is_utf8(place):
         shown = repr(os.fsencode(place)).removeprefix("b")
         msg = f"cannot read {shown}: its name is not UTF-8, which Polars needs; rename it"
         raise RecframeError(msg)
+    start = _bytes(place, START)
+    known = None if start.startswith(ZSTD) else start
+    return Source(place, _kind(place, start), glob.escape(place), known)
+
+
+def _bytes(place: str, n: int = -1) -> bytes:
+    """Return the first bytes of a file, or all, without the packing of gzip."""
     with Path(place).open("rb") as file:
         is_packed = file.peek(2).startswith(GZIP)
         return gzip.GzipFile(fileobj=file).read(n) if is_packed else file.read(n)

@@ -59,10 +59,13 @@ def _table(given: Given, source: Source, *, is_alone: bool) -> Table | None:
     if mark is not None and kind not in (*BINARY, *JSON):
         table = text_table(given, source, mark)
         return table and _in_long_form(source, table)
-    keys: dict[str, pl.Expr] = {}
-    if kind in BINARY:
-        keys = _keys(name) if name != given.path else {}
-        rows = _binary(source).with_columns(**keys)
+    keys = _keys(name) if kind in BINARY and name != given.path else {}
+    if kind in PARQUET:
+        rows = pl.scan_parquet(source.content, hive_partitioning=False)
+    elif kind == ARROW_STREAM:
+        rows = pl.read_ipc_stream(source.read()).lazy()
+    elif kind in BINARY:
+        rows = pl.scan_ipc(source.content)
     elif kind in JSON:
         rows = _json(given, source)
     elif kind in TREC:
@@ -77,6 +80,7 @@ def _table(given: Given, source: Source, *, is_alone: bool) -> Table | None:
             "stands between them: --separator tab"
         )
         raise RecframeError(msg)
+    rows = rows.with_columns(**keys)
     names = given.names(source, rows.collect_schema().names())
     rows = rows.select(pl.col(old).alias(new) for old, new in names.items())
     return _in_long_form(source, _in_plan(given, source, rows, [names.get(key) for key in keys]))
@@ -86,33 +90,33 @@ def _in_plan(
     given: Given, source: Source, rows: pl.LazyFrame, texts: Collection[str | None]
 ) -> Table:
     """Return rows as a table; of a binary file only `texts` get dtypes by their values, of others all text."""
-    schema = rows.collect_schema()
-    is_text = (schema[column] == pl.String for column in schema)
-    written = [column for column, is_one in zip(schema, is_text, strict=True) if is_one]
-    if source.kind in BINARY:
-        written = [column for column in written if column in texts]
+    is_text = source.kind not in BINARY
+    written = [
+        column
+        for column, dtype in rows.collect_schema().items()
+        if dtype == pl.String and (is_text or column in texts)
+    ]
     return Table(given, source.name, lambda _: rows, written)
 
 
 def _joined(given: Given, parts: Sequence[Table]) -> Table:
-    """Return the rows of files, by the columns that all of them have, in their common dtypes."""
-    names = [*dict.fromkeys(name for part in parts for name in part.schema)]
+    """Return the rows of files, by the names of their columns and in the common dtypes of these."""
+    names = {name for part in parts for name in part.schema}
     for part in parts:
-        for column in (name for name in names if name not in part.schema):
-            if column in given.roles:
+        for column in given.roles:
+            if column in names and column not in part.schema:
                 msg = (
                     f"{part.name!r} has no column {column!r}, which other files of {given.path!r} have; give files of the same "
                     "columns"
                 )
                 raise RecframeError(msg)
-    of_all = [name for name in names if all(name in part.schema for part in parts)]
 
     def scan(dtypes: Dtypes) -> pl.LazyFrame:
-        frames = [part.scan(dtypes).select(of_all) for part in parts]
-        return pl.concat(frames, how="vertical_relaxed")
+        return pl.concat([part.scan(dtypes) for part in parts], how="diagonal_relaxed")
 
-    schema, texts = scan({}).collect_schema(), {name for part in parts for name in part.written}
-    written = [name for name in of_all if name in texts and schema[name] == pl.String]
+    texts = {name for part in parts for name in part.written}
+    schema = scan({}).collect_schema()
+    written = [name for name in schema if name in texts and schema[name] == pl.String]
     return Table(given, given.path, scan, written, lambda: [part.check() for part in parts], parts)
 
 
@@ -124,15 +128,6 @@ def _keys(place: str) -> dict[str, pl.Expr]:
         for name, is_key, value in folders
         if name and is_key
     }
-
-
-def _binary(source: Source) -> pl.LazyFrame:
-    """Return the rows of a file that holds its columns in bytes."""
-    if source.kind in PARQUET:
-        return pl.scan_parquet(source.content, hive_partitioning=False)
-    if source.kind == ARROW_STREAM:
-        return pl.read_ipc_stream(source.read()).lazy()
-    return pl.scan_ipc(source.content)
 
 
 def _json(given: Given, source: Source) -> pl.LazyFrame:
@@ -194,13 +189,12 @@ def _cut(table: Table, lists: str, mark: str) -> pl.LazyFrame:
             f"{short(texts.drop_nulls()[0])!r}; --lists-separator takes the text between two ids"
         )
     number = table.given.column("score" if is_ranked else "relevance")
-    cut = {}
+    cuts = {}
     for name in {lists, number, f"{number}s"} & {*table.schema}:
         text = pl.col(name).cast(pl.String).replace("", None)
-        cut[name] = text.str.extract_all(f"[^{mark}]+")
-        if mark.strip():
-            values = pl.element().str.strip_chars().replace("", None)
-            cut[name] = text.str.split(mark).list.eval(values)
-        if name != lists:
-            cut[name] = cut[name].cast(pl.List(pl.Float64))
-    return table.rows.with_columns(**cut)
+        values = pl.element().str.strip_chars().replace("", None)
+        is_space = not mark.strip()
+        cut = text.str.extract_all(f"[^{mark}]+") if is_space else text.str.split(mark)
+        cut = cut.list.eval(values)
+        cuts[name] = cut if name == lists else cut.cast(pl.List(pl.Float64))
+    return table.rows.with_columns(**cuts)

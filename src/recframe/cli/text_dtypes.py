@@ -25,8 +25,6 @@ WRITE: Mapping[Role, str] = {
     "number": "write a number, or leave it empty",
     "time": "write all times as 2024-05-01, or as 2024-05-01T18:30:00",
 }
-Ways = Mapping[str, "Way"]
-"""Ways to read columns, by the names of these."""
 
 
 class Way(NamedTuple):
@@ -44,32 +42,33 @@ def _ways(table: Table, name: str) -> list[Way]:
     """Return the ways to read a column for its role, the first of which that loses no text counts."""
     role, text = table.given.roles.get(name), pl.col(name)
     bare = text.str.strip_chars().str.to_lowercase()
-    if table.given.option("decimal"):
-        bare = bare.str.replace(table.given.option("decimal"), ".", literal=True)
+    if mark := table.given.option("decimal"):
+        bare = bare.str.replace(mark, ".", literal=True)
     is_text, is_value = text != "", ~bare.is_in(MISSING)
     whole = text.cast(pl.Int64, strict=False)
-    # NOTE: a comparison of texts takes a third of a pattern's time; the zeros and the plus of "007" and "+7" would be lost
-    is_plain = (text >= "1") | text.is_between(pl.lit("-1"), pl.lit("0"))
     number, fraction = (one.cast(pl.Float64, strict=False) for one in (text, bare))
+    # NOTE: a comparison of texts takes a third of a pattern's time, and two take less than four
+    is_plain = (text >= "1") | (text == "0")
+    is_signed = is_plain | text.is_between(pl.lit("-1"), pl.lit("-:"))
     # a zero and another digit begin a code, but where numbers are meant
     is_code = pl.lit(role is None) & (bare >= "00") & (bare < "0:")
+    ways = [
+        Way(whole, pl.when(fits).then(whole).is_null() & is_text, pl.Int64)
+        for fits in (is_plain, is_signed)
+    ]
+    as_text = Way(pl.when(is_text).then(text), pl.lit(value=False))
+    if role == "id":
+        return [*ways, as_text]
+    ways += [
+        Way(number.fill_nan(None), (number.is_null() | is_code) & is_text, pl.Float64),
+        Way(fraction.fill_nan(None), (fraction.is_null() | is_code) & is_value),
+    ]
     values = [
         pl.when(bare.is_in(["true", "false"])).then(bare == "true"),
         *(text.str.strptime(dtype, form, strict=False) for form, dtype in TIMES.items()),
     ]
-    ways = [
-        Way(whole, (whole.is_null() | ~is_plain) & is_text, pl.Int64),
-        Way(number.fill_nan(None), (number.is_null() | is_code) & is_text, pl.Float64),
-        Way(fraction.fill_nan(None), (fraction.is_null() | is_code) & is_value),
-        *(Way(value, value.is_null() & is_value) for value in values),
-    ]
-    as_text = Way(pl.when(is_text).then(text), pl.lit(value=False))
-    return {
-        "id": [ways[0], as_text],
-        "number": ways[: -len(TIMES)],
-        "time": ways,
-        None: [*ways, as_text],
-    }[role]
+    ways += (Way(value, value.is_null() & is_value) for value in values)
+    return {"number": ways[: -len(TIMES)], "time": ways}.get(role or "", [*ways, as_text])
 
 
 def typed(tables: Mapping[str, Table]) -> dict[str, pl.LazyFrame]:
@@ -78,22 +77,18 @@ def typed(tables: Mapping[str, Table]) -> dict[str, pl.LazyFrame]:
     A first pass reads each file. Columns of numbers are numbers. Ids are Int64 if all of the call are whole numbers in their
     plain form, else text in all files. Any other column has the dtype that all of its values are written in.
     """
-    ways: dict[str, dict[str, Way]] = {}
-    for title, table in tables.items():
+    decided: list[tuple[Table, dict[str, Way]]] = []
+    for table in tables.values():
         with reading_of(table.name):
-            ways[title] = _decided(table)
+            decided.append((table, _decided(table)))
     for name in {name for table in tables.values() for name in table.given.roles}:
-        of_ids = (title for title in tables if tables[title].given.roles.get(name) == "id")
-        _agree(
-            name, {title: tables[title] for title in of_ids if name in tables[title].schema}, ways
-        )
-    return {title: _read(table, ways[title]) for title, table in tables.items()}
-
-
-def _read(table: Table, ways: Ways) -> pl.LazyFrame:
-    """Return the rows of a table, with the values of its texts."""
-    dtypes = {name: way.dtype for name, way in ways.items() if way.dtype}
-    return table.scan(dtypes).with_columns(way.value.alias(name) for name, way in ways.items())
+        is_id = (one for one in decided if one[0].given.roles.get(name) == "id")
+        _agree(name, [one for one in is_id if name in one[0].schema])
+    frames = {}
+    for title, (table, ways) in zip(tables, decided, strict=True):
+        rows = table.scan({name: way.dtype for name, way in ways.items() if way.dtype})
+        frames[title] = rows.with_columns(**{name: way.value for name, way in ways.items()})
+    return frames
 
 
 def _decided(table: Table) -> dict[str, Way]:
@@ -108,18 +103,22 @@ def _decided(table: Table) -> dict[str, Way]:
     return {name: left[0] for name, left in ways.items()}
 
 
-def _lost(table: Table, ways: Ways, n_rows: int | None) -> Sequence[str]:
+def _lost(table: Table, ways: Mapping[str, Way], n_rows: int | None) -> Sequence[str]:
     """Return the columns with a text that is lost, in the first rows or in all; reject lines that are too short or long."""
-    roles = table.given.roles
-    numbers = [name for name in ways if n_rows is None and roles.get(name) == "number"]
+    numbers = {name for name, role in table.given.roles.items() if role == "number" and not n_rows}
     # numbers are read as such, or as text where that fails
-    quick = {name: dtype for name in numbers if (dtype := ways[name].dtype)}
+    quick = {name: way.dtype for name, way in ways.items() if name in numbers and way.dtype}
     lost = {name: way.is_lost.any() for name, way in ways.items() if name not in quick}
     # NOTE: of all columns, since Polars overlooks a long line where a column is not read
     nulls = pl.any_horizontal(pl.col(*ways).has_nulls()).alias("has nulls")
     try:
-        rows = table.scan(quick).slice(0, n_rows)
-        facts = rows.select(nulls, **lost).collect(engine="streaming").row(0, named=True)
+        rows = table.first if n_rows and table.first is not None else table.scan(quick)
+        facts = (
+            rows.slice(0, n_rows)
+            .select(nulls, **lost)
+            .collect(engine="streaming")
+            .row(0, named=True)
+        )
     except pl.exceptions.PolarsError:
         if quick:
             return [*quick]
@@ -130,17 +129,19 @@ def _lost(table: Table, ways: Ways, n_rows: int | None) -> Sequence[str]:
     return [name for name, is_lost in facts.items() if is_lost]
 
 
-def _worst(table: Table, name: str, ways: Sequence[Way]) -> tuple[str, int, Any]:
+def _worst(table: Table, name: str, ways: Sequence[Way]) -> Sequence[Any]:
     """Return the file, the row and the value of the first text that most ways lose."""
-    n_lost = pl.sum_horizontal(way.is_lost for way in ways)
-    parts = []
-    for part in table.parts or [table]:
-        place = pl.lit(part.name).alias("place")
-        rows = part.rows.select(name).with_row_index("number of a row", 1)
-        parts.append(rows.select(n_lost.alias("lost"), place, "number of a row", value=name))
-    found = pl.concat(parts).sort("lost", descending=True, maintain_order=True).head(1).collect()
-    place, row, value = found.row(0)[1:]
-    return place, row, value
+    parts = (
+        part.rows.select(
+            pl.sum_horizontal(way.is_lost for way in ways).alias("lost"),
+            pl.lit(part.name).alias("place"),
+            pl.int_range(1, pl.len() + 1).alias("row"),
+            pl.col(name).alias("value"),
+        )
+        for part in table.parts or [table]
+    )
+    rows = pl.concat(parts).sort("lost", descending=True, maintain_order=True)
+    return rows.head(1).collect().row(0)[1:]
 
 
 def _unfit(table: Table, name: str) -> ColumnError:
@@ -156,21 +157,19 @@ def _unfit(table: Table, name: str) -> ColumnError:
     return ColumnError(msg)
 
 
-def _agree(name: str, tables: Mapping[str, Table], ways: Mapping[str, dict[str, Way]]) -> None:
+def _agree(name: str, decided: Sequence[tuple[Table, dict[str, Way]]]) -> None:
     """Read ids as text in all files where those of a file are text; reject whole numbers of binary files beside these."""
-    written = {title: table for title, table in tables.items() if name in ways[title]}
-    texts = [table for title, table in written.items() if ways[title][name].dtype is None]
-    binary = [table for title, table in tables.items() if title not in written]
-    is_text = [table.schema[name] in (pl.String, pl.Categorical, pl.Enum) for table in binary]
-    for title, table in written.items():
-        if texts or any(is_text):
-            ways[title][name] = _ways(table, name)[-1]
-    for table in binary:
-        dtype = table.schema[name]
+    texts = [table for table, ways in decided if name in ways and ways[name].dtype is None]
+    binary = {table.name: table.schema[name] for table, ways in decided if name not in ways}
+    if texts or any(dtype in (pl.String, pl.Categorical, pl.Enum) for dtype in binary.values()):
+        for table, ways in decided:
+            if name in ways:
+                ways[name] = _ways(table, name)[-1]
+    for path, dtype in binary.items():
         if texts and dtype.is_integer():
-            place, row, value = _worst(texts[0], name, _ways(texts[0], name)[:1])
+            place, row, value = _worst(texts[0], name, _ways(texts[0], name)[1:2])
             msg = (
-                f"column {name!r} of {table.name!r} is {dtype}, and row {row} of {place!r} has {shown(value)}, so that they "
-                "cannot match; make both text or both whole numbers"
+                f"column {name!r} of {path!r} is {dtype}, and row {row} of {place!r} has {shown(value)}, so that they cannot "
+                "match; make both text or both whole numbers"
             )
             raise ColumnError(msg)

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from recframe.cli.files import ZSTD, Given, Source, is_address, without_header
+from recframe.cli.files import Given, Source, without_header
 from recframe.errors import RecframeError, short
 
 Dtypes: TypeAlias = Mapping[str, type[pl.DataType]]
@@ -42,6 +42,8 @@ class Table:
     check: Callable[[], object] = lambda: None
     """Reject a line of text with other fields than the first."""
     parts: Sequence[Table] = ()
+    first: pl.LazyFrame | None = None
+    """The first rows, where they are at hand."""
 
     @cached_property
     def rows(self) -> pl.LazyFrame:
@@ -60,8 +62,11 @@ def text_table(given: Given, source: Source, mark: str) -> Table | None:
         mark if len(mark) == 1 else UNIT,
         *map(given.option, ("header", "quotes")),
     )
-    content = _plain(given, source, mark, sign)
-    lines = _lines(content).head(FIRST_LINES).drop_nulls("line").head(1).collect()["line"]
+    content, start = _plain(given, source, mark, sign), source.start or b""
+    # NOTE: for some lines of a file Polars reads many; a value in quotes may be cut off
+    is_start = content is source.content and b"\n" in start.strip() and b'"' not in start
+    head = start[: start.rfind(b"\n") + 1] if is_start else content
+    lines = _lines(head).head(FIRST_LINES).drop_nulls("line").head(1).collect()["line"]
     if lines.is_empty():
         return None
     first = lines[0].removeprefix("\ufeff")
@@ -84,7 +89,7 @@ def text_table(given: Given, source: Source, mark: str) -> Table | None:
     names = given.names(source, [name for name in in_file.values() if name])
     kept = {column: names[name] for column, name in in_file.items() if name in names}
 
-    def scan(dtypes: Dtypes) -> pl.LazyFrame:
+    def scan(dtypes: Dtypes, content: str | bytes = content) -> pl.LazyFrame:
         known = {column: dtypes[name] for column, name in kept.items() if name in dtypes}
         rows = pl.scan_csv(content, schema_overrides=known, **settings)
         return rows.select(pl.col(column).alias(name) for column, name in kept.items())
@@ -102,7 +107,7 @@ def text_table(given: Given, source: Source, mark: str) -> Table | None:
     if len(kept) < len(fields):
         # NOTE: Polars overlooks long lines where a column is not read
         check()
-    return Table(given, source.name, scan, [*kept.values()], check)
+    return Table(given, source.name, scan, [*kept.values()], check, first=scan({}, head))
 
 
 def _wrong_names(fields: Sequence[str], header: Sequence[str] | None, mark: str) -> str:
@@ -157,8 +162,7 @@ def _lines(content: str | bytes) -> pl.LazyFrame:
 
 def _plain(given: Given, source: Source, mark: str, sign: str) -> str | bytes:
     """Return a file as Polars reads it: in UTF-8, with a sign between fields and lines that end in a line feed."""
-    is_far = is_address(source.name) or source.start.startswith(ZSTD)
-    start, encoding = b"" if is_far else source.start, given.option("encoding")
+    start, encoding = source.start or b"", given.option("encoding")
     if encoding is None and b"\0" in start[:2]:
         encoding = "utf-16-le" if start[0] else "utf-16-be"
     elif encoding is None and start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -166,7 +170,7 @@ def _plain(given: Given, source: Source, mark: str, sign: str) -> str | bytes:
     has_returns = b"\r" in start and b"\n" not in start
     if encoding is None and mark == sign and not has_returns:
         return source.content
-    if is_far:
+    if source.start is None:
         msg = (
             f"cannot read {source.name!r}: of its kind only UTF-8 with a separator of one character is read; unpack or "
             "download it"
