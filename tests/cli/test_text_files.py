@@ -25,7 +25,6 @@ LIKED = pl.DataFrame({"user": [1, 2], "items": [[11], [12]]})
 LONG = pl.DataFrame({"user": [1, 1, 2], "item": [10, 11, 12], "rank": [1, 2, 1]})
 BIG = "user,item,rank\n4873214862074861312,5,1\n4873214862074861345,6,1\n"
 
-row = pytest.param
 Content = str | bytes | pl.DataFrame
 
 
@@ -52,267 +51,222 @@ def write(files: dict[str, Content]) -> None:
             Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def number(line: str) -> float:
-    """Return the mean reciprocal rank that a command prints, to which it says nothing else."""
-    result = run("evaluate", *line.split("|"), "-m", "mrr", "--format", "csv")
-    assert (result.exit_code, result.stderr) == (0, ""), result.output
-    return float(result.stdout.split()[-1].split(",")[-1])
+def words(options: str, files: dict[str, Content]) -> list[str]:
+    """Write files, and return them and options as the words of a command."""
+    write(files)
+    is_whole = options[:1] not in {"", "-"}
+    return [*([] if is_whole else files), *filter(None, options.split("|"))]
 
 
 def of(
-    recs: Content = R, truth: Content = T, recs_name: str = "r.csv", truth_name: str = "t.csv"
+    recs: Content = R, truth: Content = T, a: str = "r.csv", b: str = "t.csv"
 ) -> dict[str, Content]:
-    return {recs_name: recs, truth_name: truth}
+    return {a: recs, b: truth}
 
 
 def tabs(text: str) -> str:
     return text.replace(",", "\t")
 
 
-@pytest.mark.parametrize(
-    ("line", "files", "expected"),
-    [
-        # encodings, ends of lines, quotes, separators, header lines
-        row("r.csv|t.csv", of(R.replace("\n", "\r\n")), MRR, id="lines end as Windows has it"),
-        row("r.csv|t.csv", of(R.replace("\n", "\r")), MRR, id="lines end as an old Mac has it"),
-        row("r.csv|t.csv", of(b"\xef\xbb\xbf" + R.encode()), MRR, id="a byte order mark"),
-        row("r.csv|t.csv", of(R.encode("utf-16")), MRR, id="UTF-16"),
-        row("r.csv|t.csv", of(R.encode("utf-16-be")), MRR, id="UTF-16 without a mark"),
-        row("r.csv.gz|t.csv", of(gzip.compress(R.encode("utf-16")), recs_name="r.csv.gz"), MRR,
-            id="UTF-16 packed"),
-        row("r.csv|t.csv|--encoding|latin-1",
-            of(R.replace("11", "é").encode("latin-1"), T.replace("11", "é").encode("latin-1")),
-            MRR, id="Latin-1"),
-        row("r.csv|t.csv|--encoding|recs=latin-1",
-            of(R.replace("11", "é").encode("latin-1"), T.replace("11", "é")), MRR,
-            id="Latin-1 in one file"),
-        row("r.tsv|t.csv", of(tabs(R).replace("10", '"a').replace("12", 'b"'),
-                              T.replace("12", '"b"""'), "r.tsv"), MRR,
-                              id="quotes are no quotes between tabs"),
-        row("r.tsv|t.csv", of(tabs(R.replace("11", '"1\t1"').replace("user", '"user"')),
-                              T.replace("11", '"1\t1"'), "r.tsv"), MRR,
-                              id="but where the first line has them"),
-        row("r.tsv|t.csv|--quotes|recs=yes", of(tabs(R.replace("11", '"1\t1"')), T.replace("11",
-            '"1\t1"'), "r.tsv"),
-            MRR, id="or the command says so"),
-        row("r.csv|t.csv|--quotes|no", of(R.replace("10", '"a').replace("12", 'b"'),
-            T.replace("12", 'b"')), MRR,
-            id="no quotes between commas"),
-        row("r.csv|t.csv", of(R.replace("11", '"1,1"'), T.replace("11", '"1,1"')), MRR,
-            id="a comma in quotes"),
-        row("r.csv|t.csv", of(R.replace(",rank", ", rank").replace(",1\n", ", 1 \n")), MRR,
-            id="spaces at numbers"),
-        row("r.csv|t.dat|--separator|truth=::|--header|truth=user,item,,",
-            of(truth="1::11::5::978300760\n2::12::4::978301968\n", truth_name="t.dat"), MRR,
-            id="MovieLens"),
-        row("r.dat|t.csv|--separator|recs=<>", of(R.replace(",", "<>"), recs_name="r.dat"), MRR,
-            id="two signs"),
-        row("a.run|t.qrels|--separator|recs=tab|--header|recs=user,item,rank",
-            {"a.run": tabs(BARE), "t.qrels": "1 0 11 1\n2 0 12 1\n"}, MRR,
-            id="MS MARCO beside qrels"),
-        row("r.csv|t.csv|--header|recs=user,item,rank", of(BARE), MRR, id="names for one file"),
-        row("r.csv|t.csv|--columns|user=who,truth=item=liked",
-            of(R.replace("user", "who"), "who,item,liked\n1,10,11\n2,10,12\n"), MRR,
-            id="a column of one file"),
-        row("r.csv|t.csv", of("user,item,rank,,\n1,10,1,x,\n1,11,2,y,\n2,12,1,z,\n"), MRR,
-            id="columns without names"),
-        row("r.csv|t.csv", of(f"\n{R}\n1,13,3\n"), MRR, id="lines without values"),
-        # ids
-        row("r.tsv|t.qrels", of(tabs(R), "1 0 11 1\n2 0 12 1\n", "r.tsv", "t.qrels"), MRR,
-            id="numbers between tabs beside qrels"),
-        row("r.csv|t.parquet", of(truth=LONG[1:, :2], truth_name="t.parquet"), MRR,
-            id="numbers beside Parquet"),
-        row("r.csv|t.parquet", of(truth=LONG[1:, :2].cast(pl.String), truth_name="t.parquet"), MRR,
-            id="text in Parquet"),
-        row("r.csv|t.ndjson", of("user,item,rank\na,10,1\na,11,2\nb,12,1\n",
-                        LONG[1:, :2].with_columns(user=pl.Series(["a", "b"])),
-                        truth_name="t.ndjson"), MRR,
-            id="numbers in JSON beside others in text"),
-        row("r.csv|t.csv", of("user,item,rank\n007,a,1\n7,b,1\n", "user,item\n007,b\n7,b\n"), .5,
-            id="leading zeros"),
-        row("r.csv|t.csv", of(BIG, "user,item\n4873214862074861312,6\n4873214862074861345,5\n"),
-            0.0, id="large ids"),
-        row("r.csv|t.csv", of("user,item,rank\n-1,0,1\n0,-5,2\n", "user,item\n-1,0\n0,-5\n"),
-            MRR, id="ids below 1"),
-        row("r.csv|t.csv", of("".join(["user,item,rank\n", *(f"{one},1,1\n" for one in range(1,
-            11_001)), "x,1,2\n"]),
-                              "user,item\nx,1\n11000,1\n"), MRR,
-                              id="text after 11,000 whole numbers"),
-        row("r.csv|t.csv", of("user,item,rank\nNA,a,1\nnull,b,2\n", "user,item\nNA,a\nnull,b\n"),
-            MRR,
-            id="a user by the name of NA"),
-        # numbers
-        row("r.csv|t.csv", of("".join(["user,item,score\n", *(f"{one},1,1\n" for one in range(1,
-            12_001)),
-                              "5,7,1.5\n5,8,nan\n"]), "user,item\n5,7\n5,1\n"), 1.0,
-                              id="1.5 after whole ones"),
-        row("r.csv|t.csv|--columns|relevance=clicked",
-            of(truth="user,item,clicked\n1,10,False\n1,11,true\n2,12,TRUE\n"),
-            MRR, id="true and false"),
-        *(row("r.csv|t.csv", of(R + f"2,11,{word}\n"), MRR, id=f"{word} is no rank")
-          for word in ("", "NA", "N/A", "nan", "null", "None", "\\N", "#N/A", "NaN", '""')),
-        row("r.csv|t.csv|--separator|recs=;|--decimal|recs=comma",
-            of("user;item;score\n1;10;0,91\n1;11;0,9\n2;12;NA\n"), MRR, id="decimal commas"),
-        # lists
-        *(row(f"r.{form}|t.{form}", {f"r.{form}": NESTED, f"t.{form}": LIKED}, MRR,
-            id=f"lists in {form}")
-          for form in ("parquet", "arrow", "ndjson", "json")),
-        row("r.parquet|t.csv|--columns|recs=item=items", of(NESTED, recs_name="r.parquet"), MRR,
-            id="lists of one file"),
-        row("r.csv|t.csv|--lists-separator|recs= |--columns|user=c,recs=item=prediction,truth=item=article",
-            of("c,prediction\n1,10 11\n2,12\n", "c,article\n1,11\n2,12\n"), MRR, id="Kaggle"),
-        row("r.json|t.json", of('{"1":{"a":0.9,"b":0.5},"2":{"b":1}}',
-            '{"1":{"b":1},"2":{"b":2}}', "r.json", "t.json"),
-            MRR, id="dictionaries of scores and grades"),
-        row("r.json|t.csv", of('{"1":["10","11"],"2":["12"]}', recs_name="r.json"), MRR,
-            id="dictionaries of lists"),
-        row("r.csv|t.csv|--lists-separator|space", of("user,model,items\n1,m,10 11\n2,m,12\n",
-            "user,items\n1,11\n2,12\n"),
-            MRR, id="lists as text"),
-        row("r.parquet|t.csv|--lists-separator|truth= ", of(LONG, "user,items\n1,11\n2,12\n",
-            "r.parquet"), MRR,
-            id="a truth of lists as text"),
-        row("r.csv|t.csv", of("user,item,score\n1,10,.9\n1,11,8e-1\n2,12,+5\n"), MRR,
-            id="scores without ranks"),
-        row('r.csv|t.csv|--columns|user=u,"item=movie, id"', of(R.replace("user,item",
-            'u,"movie, id"'),
-            T.replace("user,item", 'u,"movie, id"')), MRR, id="columns of all files"),
-        row("r.JSON.gz|t.ndjson.gz", {"r.JSON.gz": gzip.compress(json.dumps(LONG.to_dicts(),
-            indent=1).encode()),
-            "t.ndjson.gz": gzip.compress(LONG[1:, :2].write_ndjson().encode())}, MRR,
-            id="JSON packed"),
-        row("r.RUN.gz|t.qrel",
-            of(gzip.compress(b"1 Q0 10 1 .9 a\n1 Q0 11 2 .8 a\n2 Q0 12 1 .7 a\n"),
-            "1 0 11 1\n2 0 12 1\n", "r.RUN.gz", "t.qrel"), MRR, id="TREC files"),
-        # parts
-        row("p/*.csv|t.csv", {"p/a.csv": R[:-7], "p/b.csv": "rank,item,user\n1,12,2\n",
-            "t.csv": T}, MRR,
-            id="parts by the names of their columns"),
-        row("p/*.csv|t.csv", {"p/a.csv": R, "p/b.csv": "", "p/c.csv": "user,item,rank\n",
-            "t.csv": T}, MRR,
-            id="empty parts"),
-        row("p|t.csv", {"p/a.parquet": LONG[:2], "p/b.parquet": LONG[2:].cast({"user": pl.Int32}),
-                        "p/_old/c.parquet": LONG, "t.csv": T}, MRR,
-                        id="integers of two widths, and a hidden folder"),
-        row("p|t.csv", {"p/a.parquet": LONG[:2], "p/b.parquet": LONG[2:].with_columns(x=1),
-            "t.csv": T}, MRR,
-            id="a part with another column"),
-        row("p|t.csv|--columns|user=shop", {"p/shop=01/a.parquet": LONG[:2, 1:],
-            "p/shop=1/b.parquet": LONG[2:, 1:],
-            "t.csv": "shop,item\n01,11\n1,12\n"}, MRR, id="folders as columns keep their zeros"),
-        row("p|t.csv|--columns|user=shop", {"p/shop=1/a.parquet": LONG[:2, 1:],
-            "p/shop=2/b.parquet": LONG[2:, 1:],
-            "t.csv": T.replace("user", "shop")}, MRR, id="folders of numbers are numbers"),
-    ],
-)  # fmt: skip
-def test_files_give_the_number_of_their_rows(line, files, expected):
-    write(files)
-
-    assert number(line) == expected
+NUMBERS = {
+    "lines end as Windows has it": ("", of(R.replace("\n", "\r\n"))),
+    "lines end as an old Mac has it": ("", of(R.replace("\n", "\r"))),
+    "a byte order mark": ("", of(b"\xef\xbb\xbf" + R.encode())),
+    "UTF-16": ("", of(R.encode("utf-16"))),
+    "UTF-16 without a mark": ("", of(R.encode("utf-16-be"))),
+    "UTF-16 packed": ("", of(gzip.compress(R.encode("utf-16")), a="r.csv.gz")),
+    "Latin-1": ("--encoding|latin-1",
+        of(R.replace("11", "é").encode("latin-1"), T.replace("11", "é").encode("latin-1"))),
+    "Latin-1 in one file": ("--encoding|recs=latin-1",
+        of(R.replace("11", "é").encode("latin-1"), T.replace("11", "é"))),
+    "quotes are no quotes between tabs": ("",
+        of(tabs(R).replace("10", '"a').replace("12", 'b"'), T.replace("12", '"b"""'), a="r.tsv")),
+    "but where the first line has them": ("",
+        of(tabs(R.replace("11", '"1\t1"').replace("user", '"user"')), T.replace("11", '"1\t1"'), a="r.tsv")),
+    "or the command says so": ("--quotes|recs=yes",
+        of(tabs(R.replace("11", '"1\t1"')), T.replace("11", '"1\t1"'), a="r.tsv")),
+    "no quotes between commas": ("--quotes|no",
+        of(R.replace("10", '"a').replace("12", 'b"'), T.replace("12", 'b"'))),
+    "a comma in quotes": ("", of(R.replace("11", '"1,1"'), T.replace("11", '"1,1"'))),
+    "spaces at numbers": ("", of(R.replace(",rank", ", rank").replace(",1\n", ", 1 \n"))),
+    "MovieLens": ("--separator|truth=::|--header|truth=user,item,,",
+        of(truth="1::11::5::978300760\n2::12::4::978301968\n", b="t.dat")),
+    "two signs": ("--separator|recs=<>", of(R.replace(",", "<>"), a="r.dat")),
+    "MS MARCO beside qrels": ("--separator|recs=tab|--header|recs=user,item,rank",
+        {"a.run": tabs(BARE), "t.qrels": "1 0 11 1\n2 0 12 1\n"}),
+    "names for one file": ("--header|recs=user,item,rank", of(BARE)),
+    "a column of one file": ("--columns|user=who,truth=item=liked",
+        of(R.replace("user", "who"), "who,item,liked\n1,10,11\n2,10,12\n")),
+    "columns without names": ("", of("user,item,rank,,\n1,10,1,x,\n1,11,2,y,\n2,12,1,z,\n")),
+    "lines without values": ("", of(f"\n{R}\n1,13,3\n")),
+    "numbers between tabs beside qrels": ("",
+        of(tabs(R), "1 0 11 1\n2 0 12 1\n", a="r.tsv", b="t.qrels")),
+    "numbers beside Parquet": ("", of(truth=LONG[1:, :2], b="t.parquet")),
+    "text in Parquet": ("", of(truth=LONG[1:, :2].cast(pl.String), b="t.parquet")),
+    "numbers in JSON beside others in text": ("",
+        of("user,item,rank\na,10,1\na,11,2\nb,12,1\n", LONG[1:, :2].with_columns(user=pl.Series(["a", "b"])),
+            b="t.ndjson")),
+    "leading zeros": ("", of("user,item,rank\n007,a,1\n7,b,1\n", "user,item\n007,b\n7,b\n"), 0.5),
+    "large ids": ("", of(BIG, "user,item\n4873214862074861312,6\n4873214862074861345,5\n"), 0.0),
+    "ids below 1": ("", of("user,item,rank\n-1,0,1\n0,-5,2\n", "user,item\n-1,0\n0,-5\n")),
+    "text after 11,000 whole numbers": ("",
+        of("".join(["user,item,rank\n", *(f"{one},1,1\n" for one in range(1, 11001)), "x,1,2\n"]),
+            "user,item\nx,1\n11000,1\n")),
+    "a user by the name of NA": ("",
+        of("user,item,rank\nNA,a,1\nnull,b,2\n", "user,item\nNA,a\nnull,b\n")),
+    "1.5 after whole ones": ("",
+        of("".join(["user,item,score\n", *(f"{one},1,1\n" for one in range(1, 12001)), "5,7,1.5\n5,8,nan\n"]),
+            "user,item\n5,7\n5,1\n"),
+        1.0),
+    "true and false": ("--columns|relevance=clicked",
+        of(truth="user,item,clicked\n1,10,False\n1,11,true\n2,12,TRUE\n")),
+    "decimal commas": ("--separator|recs=;|--decimal|recs=comma",
+        of("user;item;score\n1;10;0,91\n1;11;0,9\n2;12;NA\n")),
+    "lists of one file": ("--columns|recs=item=items", of(NESTED, a="r.parquet")),
+    "Kaggle": ("--lists-separator|recs= |--columns|user=c,recs=item=prediction,truth=item=article",
+        of("c,prediction\n1,10 11\n2,12\n", "c,article\n1,11\n2,12\n")),
+    "dictionaries of scores and grades": ("",
+        of('{"1":{"a":0.9,"b":0.5},"2":{"b":1}}', '{"1":{"b":1},"2":{"b":2}}', a="r.json", b="t.json")),
+    "dictionaries of lists": ("", of('{"1":["10","11"],"2":["12"]}', a="r.json")),
+    "lists as text": ("--lists-separator|space",
+        of("user,model,items\n1,m,10 11\n2,m,12\n", "user,items\n1,11\n2,12\n")),
+    "a truth of lists as text": ("--lists-separator|truth= ",
+        of(LONG, "user,items\n1,11\n2,12\n", a="r.parquet")),
+    "scores without ranks": ("", of("user,item,score\n1,10,.9\n1,11,8e-1\n2,12,+5\n")),
+    "columns of all files": ('--columns|user=u,"item=movie, id"',
+        of(R.replace("user,item", 'u,"movie, id"'), T.replace("user,item", 'u,"movie, id"'))),
+    "JSON packed": ("",
+        {"r.JSON.gz": gzip.compress(json.dumps(LONG.to_dicts(), indent=1).encode()),
+            "t.ndjson.gz": gzip.compress(LONG[1:, :2].write_ndjson().encode())}),
+    "TREC files": ("",
+        of(gzip.compress(b"1 Q0 10 1 .9 a\n1 Q0 11 2 .8 a\n2 Q0 12 1 .7 a\n"), "1 0 11 1\n2 0 12 1\n",
+            a="r.RUN.gz", b="t.qrel")),
+    "parts by the names of their columns": ("p/*.csv|t.csv",
+        {"p/a.csv": R[:-7], "p/b.csv": "rank,item,user\n1,12,2\n", "t.csv": T}),
+    "empty parts": ("p/*.csv|t.csv",
+        {"p/a.csv": R, "p/b.csv": "", "p/c.csv": "user,item,rank\n", "t.csv": T}),
+    "integers of two widths, and a hidden folder": ("p|t.csv",
+        {"p/a.parquet": LONG[:2], "p/b.parquet": LONG[2:].cast({"user": pl.Int32}), "p/_old/c.parquet": LONG,
+            "t.csv": T}),
+    "a part with another column": ("p|t.csv",
+        {"p/a.parquet": LONG[:2], "p/b.parquet": LONG[2:].with_columns(x=1), "t.csv": T}),
+    "folders as columns keep their zeros": ("p|t.csv|--columns|user=shop",
+        {"p/shop=01/a.parquet": LONG[:2, 1:], "p/shop=1/b.parquet": LONG[2:, 1:],
+            "t.csv": "shop,item\n01,11\n1,12\n"}),
+    "folders of numbers are numbers": ("p|t.csv|--columns|user=shop",
+        {"p/shop=1/a.parquet": LONG[:2, 1:], "p/shop=2/b.parquet": LONG[2:, 1:], "t.csv": T.replace("user", "shop")}),
+    **{f"{word} is no rank": ("", of(R + f"2,11,{word}\n"))
+       for word in ("", "NA", "N/A", "nan", "null", "None", "\\N", "#N/A", "NaN", '""')},
+    **{f"lists in {form}": ("", {f"r.{form}": NESTED, f"t.{form}": LIKED})
+       for form in ("parquet", "arrow", "ndjson", "json")},
+}  # fmt: skip
+"""By case: options, behind paths that are no names of files; the files; the number where it is not 0.75."""
 
 
-@pytest.mark.parametrize(
-    ("line", "files", "said"),
-    [
-        row("r.csv|t.csv", of(R + "3,13,1,9\n"),
-            "line 5 of 'r.csv' has 4 fields, and its first line has 3: '3,13,1,9'; mend that line", id="a long line"),
-        row("r.csv|t.csv", of(R + "3,13\n"),
-            "line 5 of 'r.csv' has 2 fields, and its first line has 3: '3,13'; mend that line",
-            id="a short line"),
-        row("r.csv|t.csv", of("user,item,rank,\n1,10,1,x\n1,11,2,y,z\n"),
-            "line 3 of 'r.csv' has 5 fields, and its first "
-            "line has 4: '1,11,2,y,z'; mend that line",
-            id="a long line where a column is left out"),
-        row("r.csv|t.dat|--separator|truth=::", of(truth="user::item\n1::11::5\n",
-            truth_name="t.dat"),
-            "line 2 of 't.dat' has 3 fields, and its first line has 2: '1::11::5'; mend that line, or say that it has "
-            "quotes: --quotes yes", id="a long line of two signs"),
-        row("r.csv|t.csv|--header|truth=user,item", of(truth="1,11,5\n2,12,4\n"),
-            "'t.csv' has 3 fields in its first line, '1,11,5', and --header has 2 names; an empty name leaves a field out",
-            id="fewer names than columns"),
-        row("r.csv|t.csv", of("".join(["user,item,rank\n", *("1,10,1\n" for _ in range(2000)),
-            "1,11,many\n"])),
-            "column 'rank' of 'r.csv' is of numbers, and its row 2001 has 'many'; write a number, or leave it empty",
-            id="a word among numbers"),
-        row("p/*.csv|t.csv", {"p/a.csv": R, "p/b.csv": R.replace("2,12,1", "2,12,x"), "t.csv": T},
-            "column 'rank' of 'p/b.csv' is of numbers, and its row 3 has 'x'",
-            id="a word in a part"),
-        row("r.csv|t.csv|--separator|recs=;", of("user;item;score\n1;10;0,9\n"),
-            "column 'score' of 'r.csv' is of numbers, and its row 1 has '0,9'; of decimal commas write --decimal comma",
-            id="decimal commas"),
-        row("r.csv|t.parquet", of(R + "x,13,1\n", LONG[1:, :2], truth_name="t.parquet"),
-            "column 'user' of 't.parquet' is Int64, and row 4 of 'r.csv' has 'x', so that they cannot match; make both "
-            "text or both whole numbers", id="text beside numbers in Parquet"),
-        row("r.csv|t.csv", of(R.replace("11", "é").encode("latin-1")),
-            "cannot read 'r.csv': it is no UTF-8; write its "
-            "encoding, such as --encoding latin-1, or convert it", id="Latin-1"),
-        row("r.csv|t.csv|--encoding|recs=ascii", of(R.replace("11", "é")),
-            "cannot read 'r.csv' as ascii: ", id="another encoding"),
-        row("r.csv|t.csv", of(""),
-            "cannot read 'r.csv': it is empty; a table without rows has a header line", id="empty"),
-        row("p/*.csv|t.csv", {"p/a.csv": R, "p/b.csv": "user,item\n1,9\n", "t.csv": T},
-            "'p/b.csv' has no column 'rank', which other files of 'p/*.csv' have; give files of the same columns",
-            id="a part without ranks"),
-        row("d|t.csv", {"d/_delta_log/0.json": "{}", "d/a.parquet": LONG, "t.csv": T},
-            "'d' is a table of versions, some of whose files count no longer; write those that do into one file first: "
-            "pl.scan_delta('d').sink_parquet('table.parquet')", id="a Delta table"),
-        row("r.zip|t.csv", of(b"PK\x03\x04", recs_name="r.zip"),
-            "cannot read 'r.zip': it is an archive; unpack it first: unzip r.zip",
-            id="a zip archive"),
-        row("r.csv|t.csv|--columns|item=article", of(),
-            "'r.csv' has no column 'article'. It has 'user', 'item', 'rank'. "
-            "Name the column of the item: --columns item=NAME, or in this file alone --columns recs=item=NAME",
-            id="a column that is not there"),
-        row("r.csv|t.csv", of(BARE),
-            "'r.csv' seems to have no header line, as its first line is '1, 10, 1'; name its "
-            "columns: --header user,item,rank", id="no header"),
-        row("r.csv|t.csv|--header|user,item,rank,score", of(BARE),
-            "'r.csv' has 3 fields in its first line, '1,10,1', and --header has 4 names", id="more names"),
-        row("r.csv|t.csv|--header|user,item,rank|--separator|;", of(BARE),
-            "'r.csv' has 1 fields in its first line, '1,10,1', and --header has 3 names; an empty name leaves a field out, "
-            "and --separator says what stands between",
-            id="names and another separator"),
-        row("r.csv|t.csv|--header|user,item,rank", of(BARE, R),
-            "'t.csv' has a header line, 'user,item,rank'; leave out "
-            "--header, or say which file has none: --header recs=user,item,rank",
-            id="names beside a header"),
-        row("r.csv|t.csv", of("user;item;rank\n1;2;3\n"),
-            "'r.csv' has no column 'user'. It has 'user;item;rank'. Name the column of the user: --columns user=NAME, or in "
-            "this file alone --columns recs=user=NAME; or say what separates its columns: --separator ';'",
-            id="semicolons"),
-        row("r.csv.gz|t.csv",
-            of(gzip.compress(b'\xef\xbb\xbf\n\n"user","item",rank,"item"\n1,5,1,6'),
-            recs_name="r.csv.gz"),
-            "'r.csv.gz' has two columns named 'item'; drop or rename one of them",
-            id="two columns of one name"),
-        row("r.csv|t.csv", of("user,items\n1,10 11\n"),
-            "'r.csv' has no column 'item'. It has 'user', 'items'. Name the column of the item: --columns item=NAME, or in "
-            "this file alone --columns recs=item=NAME; where each text of 'items' is a list, such as 'a b c', say what "
-            "separates its ids: --lists-separator ' '", id="lists as text"),
-        *(row(f"{name}|t.csv", of(content, recs_name=name), f"cannot read '{name}': {said}",
-            id=name)
-          for name, content, said in [
-              ("r.parquet", b"PAR1 but nothing else", "parquet:"), ("r.arrow",
-              b"ARROW1 but nothing else", ""),
-              ("r.ndjson", b"{user\n", ""), ("r.xlsx", b"PK", "its ending is '.xlsx'; known are"),
-              ("r.txt", R, "its ending is '.txt'; known are .parquet, .pq, .csv, .tsv, .json,"),
-              ("r.csv", b"PAR1 as Parquet files begin", "parquet:")]),
-        row("p/*|t.csv", {"p/a.csv": R, "p/b.parquet": LONG, "t.csv": T},
-            "'p/*' stands for files of several kinds (.csv, .parquet); give a pattern of one kind", id="several kinds"),
-        row("p|t.csv", {"p/a.csv": R, "t.csv": T},
-            "the directory 'p' has no .parquet files; name another kind by a "
-            "pattern: 'p/*.csv'", id="a directory of no Parquet files"),
-        row("r.run|t.csv", of("1 0 10 3\n", recs_name="r.run"),
-            "line 1 of 'r.run' is '1 0 10 3', and a line has 6 fields",
-            id="a run of other fields"),
-        row("r.json|t.csv", of('{"user":{"0":1},"item":{"0":10}}', recs_name="r.json"),
-            "cannot read 'r.json': it is no list of rows", id="a dictionary of columns"),
-    ],
-)  # fmt: skip
-def test_a_file_that_cannot_be_read_says_what_to_write(line, files, said):
-    write(files)
+@pytest.mark.parametrize("case", NUMBERS)
+def test_files_give_the_number_of_their_rows(case):
+    options, files, *number = NUMBERS[case]
 
-    assert failure("evaluate", *line.split("|"), "-m", "mrr").startswith(said)
+    result = run("evaluate", *words(options, files), "-m", "mrr", "--format", "csv")
+
+    assert (result.exit_code, result.stderr) == (0, ""), result.output
+    assert [float(result.stdout.split()[-1].split(",")[-1])] == (number or [MRR])
+
+
+ERRORS = {
+    "a long line": ("", of(R + "3,13,1,9\n"),
+        "line 5 of 'r.csv' has 4 fields, and its first line has 3: '3,13,1,9'; mend that line"),
+    "a short line": ("", of(R + "3,13\n"),
+        "line 5 of 'r.csv' has 2 fields, and its first line has 3: '3,13'; mend that line"),
+    "a long line where a column is left out": ("", of("user,item,rank,\n1,10,1,x\n1,11,2,y,z\n"),
+        "line 3 of 'r.csv' has 5 fields, and its first line has 4: '1,11,2,y,z'; mend that line"),
+    "a long line of two signs": ("--separator|truth=::",
+        of(truth="user::item\n1::11::5\n", b="t.dat"),
+        ("line 2 of 't.dat' has 3 fields, and its first line has 2: '1::11::5'; mend that line, "
+        "or say that it has quotes: --quotes yes")),
+    "fewer names than columns": ("--header|truth=user,item", of(truth="1,11,5\n2,12,4\n"),
+        ("'t.csv' has 3 fields in its first line, '1,11,5', and --header has 2 names; an empty "
+        "name leaves a field out")),
+    "a word among numbers": ("",
+        of("".join(["user,item,rank\n", *("1,10,1\n" for _ in range(2000)), "1,11,many\n"])),
+        ("column 'rank' of 'r.csv' is of numbers, and its row 2001 has 'many'; write a number, "
+        "or leave it empty")),
+    "a word in a part": ("p/*.csv|t.csv",
+        {"p/a.csv": R, "p/b.csv": R.replace("2,12,1", "2,12,x"), "t.csv": T},
+        "column 'rank' of 'p/b.csv' is of numbers, and its row 3 has 'x'"),
+    "decimal commas": ("--separator|recs=;", of("user;item;score\n1;10;0,9\n"),
+        ("column 'score' of 'r.csv' is of numbers, and its row 1 has '0,9'; of decimal commas "
+        "write --decimal comma")),
+    "text beside numbers in Parquet": ("", of(R + "x,13,1\n", LONG[1:, :2], b="t.parquet"),
+        ("column 'user' of 't.parquet' is Int64, and row 4 of 'r.csv' has 'x', so that they "
+        "cannot match; make both text or both whole numbers")),
+    "Latin-1": ("", of(R.replace("11", "é").encode("latin-1")),
+        ("cannot read 'r.csv': it is no UTF-8; write its encoding, such as --encoding latin-1, "
+        "or convert it")),
+    "another encoding": ("--encoding|recs=ascii", of(R.replace("11", "é")),
+        "cannot read 'r.csv' as ascii: "),
+    "empty": ("", of(""),
+        "cannot read 'r.csv': it is empty; a table without rows has a header line"),
+    "a part without ranks": ("p/*.csv|t.csv",
+        {"p/a.csv": R, "p/b.csv": "user,item\n1,9\n", "t.csv": T},
+        ("'p/b.csv' has no column 'rank', which other files of 'p/*.csv' have; give files of "
+        "the same columns")),
+    "a Delta table": ("d|t.csv", {"d/_delta_log/0.json": "{}", "d/a.parquet": LONG, "t.csv": T},
+        ("'d' is a table of versions, some of whose files count no longer; write those that do "
+        "into one file first: pl.scan_delta('d').sink_parquet('table.parquet')")),
+    "a zip archive": ("", of(b"PK\x03\x04", a="r.zip"),
+        "cannot read 'r.zip': it is an archive; unpack it first: unzip r.zip"),
+    "a column that is not there": ("--columns|item=article", of(),
+        ("'r.csv' has no column 'article'. It has 'user', 'item', 'rank'. Name the column of "
+        "the item: --columns item=NAME, or in this file alone --columns recs=item=NAME")),
+    "no header": ("", of(BARE),
+        ("'r.csv' seems to have no header line, as its first line is '1, 10, 1'; name its "
+        "columns: --header user,item,rank")),
+    "more names": ("--header|user,item,rank,score", of(BARE),
+        "'r.csv' has 3 fields in its first line, '1,10,1', and --header has 4 names"),
+    "names and another separator": ("--header|user,item,rank|--separator|;", of(BARE),
+        ("'r.csv' has 1 fields in its first line, '1,10,1', and --header has 3 names; an empty "
+        "name leaves a field out, and --separator says what stands between")),
+    "names beside a header": ("--header|user,item,rank", of(BARE, R),
+        ("'t.csv' has a header line, 'user,item,rank'; leave out --header, or say which file "
+        "has none: --header recs=user,item,rank")),
+    "semicolons": ("", of("user;item;rank\n1;2;3\n"),
+        ("'r.csv' has no column 'user'. It has 'user;item;rank'. Name the column of the user: "
+        "--columns user=NAME, or in this file alone --columns recs=user=NAME; or say what "
+        "separates its columns: --separator ';'")),
+    "two columns of one name": ("",
+        of(gzip.compress(b'\xef\xbb\xbf\n\n"user","item",rank,"item"\n1,5,1,6'), a="r.csv.gz"),
+        "'r.csv.gz' has two columns named 'item'; drop or rename one of them"),
+    "lists as text": ("", of("user,items\n1,10 11\n"),
+        ("'r.csv' has no column 'item'. It has 'user', 'items'. Name the column of the item: "
+        "--columns item=NAME, or in this file alone --columns recs=item=NAME; where each text "
+        "of 'items' is a list, such as 'a b c', say what separates its ids: --lists-separator "
+        "' '")),
+    "several kinds": ("p/*|t.csv", {"p/a.csv": R, "p/b.parquet": LONG, "t.csv": T},
+        "'p/*' stands for files of several kinds (.csv, .parquet); give a pattern of one kind"),
+    "a directory of no Parquet files": ("p|t.csv", {"p/a.csv": R, "t.csv": T},
+        "the directory 'p' has no .parquet files; name another kind by a pattern: 'p/*.csv'"),
+    "a run of other fields": ("", of("1 0 10 3\n", a="r.run"),
+        "line 1 of 'r.run' is '1 0 10 3', and a line has 6 fields"),
+    "a dictionary of columns": ("", of('{"user":{"0":1},"item":{"0":10}}', a="r.json"),
+        "cannot read 'r.json': it is no list of rows"),
+    **{name: ("", of(content, a=name), f"cannot read '{name}': {said}") for name, content, said in [
+        ("r.parquet", b"PAR1 but nothing else", "parquet:"),
+        ("r.arrow", b"ARROW1 but nothing else", ""),
+        ("r.ndjson", b"{user\n", ""),
+        ("r.xlsx", b"PK", "its ending is '.xlsx'; known are"),
+        ("r.txt", R, "its ending is '.txt'; known are .parquet, .pq, .csv, .tsv, .json,"),
+        ("r.csv", b"PAR1 as Parquet files begin", "parquet:"),
+    ]},
+}  # fmt: skip
+"""By case: options, behind paths that are no names of files; the files; the beginning of the error."""
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_a_file_that_cannot_be_read_says_what_to_write(case):
+    options, files, said = ERRORS[case]
+
+    assert failure("evaluate", *words(options, files), "-m", "mrr").startswith(said)
 
 
 @pytest.mark.parametrize(
