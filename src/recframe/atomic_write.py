@@ -37,8 +37,7 @@ def write(path: File, fill: Callable[[BinaryIO], object]) -> None:
             with opened(target, "wb") as file:
                 fill(file)
     except (OSError, pl.exceptions.PolarsError) as error:
-        msg = f"cannot write {os.fspath(path)!r}: {reason(error)}"
-        raise RecframeError(msg) from error
+        raise RecframeError(f"cannot write {os.fspath(path)!r}: {reason(error)}") from error
 
 
 def write_text(path: File, text: str) -> None:

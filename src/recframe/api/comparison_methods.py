@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, combinations
 from typing import Any, Generic
@@ -12,11 +12,12 @@ import polars as pl
 from recframe.api import argument_errors
 from recframe.api.argument_errors import Asked, By, Cutoffs, F
 from recframe.api.request import Question, check_names, question
-from recframe.errors import ColumnError, RecframeError, silent
+from recframe.errors import ColumnError, RecframeError, fails_whole_if, silent
 from recframe.evaluation.required_columns import needs_of, numbered
 from recframe.frames.hints import Given
+from recframe.frames.inputs import Frames
+from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
-from recframe.ranking.data_checks import checks_of_users, not_of_users
 from recframe.statistics.pareto_fronts import (
     COLUMNS,
     VERDICT,
@@ -159,11 +160,10 @@ class Compared(Generic[F]):
         sizes = range(1, min(depth, len(names)) + 1)
         crossed = [*chain.from_iterable(combinations(names, size) for size in sizes)]
         if len(crossed) > MOST_CROSSINGS:
-            msg = (
+            raise RecframeError(
                 f"depth={depth} of these columns makes {len(crossed)} crossings, but slices takes {MOST_CROSSINGS} at most; "
                 "give fewer columns, or depth=1"
             )
-            raise RecframeError(msg)
         columns = {**_model(asked), **SLICES}
         result: F = _of_segments(asked, baseline, slices, columns, crossed, (min_users, level))
         return result
@@ -245,7 +245,7 @@ def _of_segments(
     own = {segment.inside: segment.name for segment in asked.inputs.segments}
     how = Segmenting(own, asked.metrics, *options, asked.cluster)
     pairing = None if baseline is None else asked.pairs(baseline)
-    cells = asked.cells(call, pairing, partial(checks_of_users, call=call))
+    cells = asked.cells(call, pairing, partial(_checks_of_users, call=call))
     names = {name: name for name in columns if name == "by"}
     names |= {model: asked.inputs.context.names[model] for model in asked.inputs.model}
     schema = pl.Schema(columns)
@@ -257,21 +257,22 @@ def _of_segments(
 def _check(asked: Question, call: str) -> None:
     """Raise an error where segments cannot be compared by a request."""
     if not asked.segments:
-        msg = f"{call} needs columns of segments: {call}(..., by='country')"
-        raise RecframeError(msg)
+        raise RecframeError(f"{call} needs columns of segments: {call}(..., by='country')")
     if any(segment.inside == MODEL for segment in asked.segments):
         name = asked.inputs.context.names[MODEL]
-        msg = f"{Given('by', name)}: {call} compares segments; compare(...) compares models"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"{Given('by', name)}: {call} compares segments; compare(...) compares models"
+        )
     if asked.inputs.context.weight is not None:
         weight = Given("weight", asked.inputs.context.weight)
-        msg = f"{call} compares unweighted means over users; call it without {weight}, or evaluate(...)"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"{call} compares unweighted means over users; call it without {weight}, or evaluate(...)"
+        )
     for metric in asked.metrics:
         _check_metric(call, metric)
     for segment in asked.inputs.segments:
         if segment.at in {"items", "id"} and segment.inside != "user":
-            raise ColumnError(not_of_users(call, segment, asked.inputs.units))
+            raise ColumnError(_not_of_users(call, segment, asked.inputs.units))
 
 
 def _check_metric(call: str, metric: Metric[...]) -> None:
@@ -282,8 +283,34 @@ def _check_metric(call: str, metric: Metric[...]) -> None:
     why = "is computed from all users of a segment together, and no user has a value of it"
     if metric.definition.grows:
         why = "grows with the number of users, so a large segment has a larger value by its size"
-    msg = (
+    raise RecframeError(
         f"{call} takes no {str(metric)!r}, which {why}; evaluate(..., by=...) has its values, and compare(..., by=...) "
         "compares models within each segment, where they have the same users"
     )
-    raise RecframeError(msg)
+
+
+def _checks_of_users(inputs: Frames, call: str) -> Iterator[pl.LazyFrame]:
+    """Give frames of one row that fail when the plan runs, if a column of rows puts a user into several segments."""
+    for segment in inputs.segments:
+        if segment.at not in {"rows", "truth"}:
+            continue
+        frames = [inputs.truth] if segment.at == "truth" else [inputs.lists, inputs.truth]
+        users = [
+            frame.filter(pl.col("user").is_not_null()).select("user", segment.inside).unique()
+            for frame in frames
+            if frame is not None
+        ]
+        in_several = pl.len() > pl.col("user").n_unique()
+        each = pl.concat(users, how="vertical_relaxed").unique()
+        message = _not_of_users(call, segment, inputs.units)
+        yield each.select(check=fails_whole_if(in_several, message))
+
+
+def _not_of_users(call: str, segment: Segment, units: Sequence[str]) -> str:
+    """Return the message on a column of which a user has several values."""
+    option = "cluster" if segment.inside in units else "by"
+    given = Given(option, segment.name)
+    instead = f"evaluate(..., {given}) has the values of each segment, and compare(..., {given}) compares models within each"
+    if option == "cluster":
+        instead = "name a column that has one value for each user"
+    return f"{given}: {call} takes columns of users, but this one has several values for some user; {instead}"

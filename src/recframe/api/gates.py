@@ -230,8 +230,9 @@ def _of_models(rows: pl.DataFrame, models: Sequence[str], asked: pl.DataFrame) -
     known = rows.select(text.drop_nulls().unique().sort()).to_series().to_list()
     # of a baseline nothing may be required
     for unknown in (one for one in models if one not in [*known, *asked[BASELINE]]):
-        msg = f"models={unknown!r}: no requirement is about this model; those with one are {listed(known)}"
-        raise DataError(msg)
+        raise DataError(
+            f"models={unknown!r}: no requirement is about this model; those with one are {listed(known)}"
+        )
     return rows.filter(text.is_in(models))
 
 

@@ -153,8 +153,9 @@ class Question(Request):
         """Return the pairs of models, each with each or all with a baseline, or say why there are none."""
         if not self.inputs.model:
             column = bind(model=repr("model"))
-            msg = f"there is nothing to compare without a column of models: {column}{A_FRAME_EACH}"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"there is nothing to compare without a column of models: {column}{A_FRAME_EACH}"
+            )
         name = None if baseline is None else text_of(baseline)
         return Pairing(name, self.inputs.schema[MODEL], self.by[MODEL])
 
@@ -281,8 +282,9 @@ def question(
     asked, names = registry.asked(metrics, k), argument_errors.names(by)
     for metric in asked:
         if not has_interval(metric):
-            msg = f"{metric} has no interval, since it compares each list with all others; evaluate() has its values"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"{metric} has no interval, since it compares each list with all others; evaluate() has its values"
+            )
     if cluster is None:
         inputs: Frames = rec._inputs(names or None, asked)  # noqa: SLF001  the methods of this room are those of a Rec
     else:
@@ -291,8 +293,9 @@ def question(
     for one in inputs.segments:
         if one.inside in NOT_APART:
             given = Given("by", one.name)
-            msg = f"{given}: {NOT_APART[one.inside]}; evaluate(by={one.name!r}) has the values"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"{given}: {NOT_APART[one.inside]}; evaluate(by={one.name!r}) has the values"
+            )
     if inputs.folds is not None:
         inputs, unit = _over_folds(inputs, cluster), "user"
     kind = rec._answering(inputs.sides["recommendations"].kind)  # noqa: SLF001
@@ -302,8 +305,9 @@ def question(
 def _over_folds(inputs: Frames, cluster: object) -> Frames:
     """Return the inputs with users as units, who stand in several folds."""
     if cluster is not None:
-        msg = f"{Given('cluster', cluster)}: over folds each user is a cluster; leave it out"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"{Given('cluster', cluster)}: over folds each user is a cluster; leave it out"
+        )
     user = Segment("user", inputs.context.names["user"], "id")
     return replace(inputs, segments=(*inputs.segments, user), units=("user",))
 
@@ -315,8 +319,9 @@ def _with_clusters(
     cluster = options.text("cluster", cluster, "the name of a column, such as 'household'")
     given = Given("cluster", cluster)
     if cluster in [*rec._context.by, *names]:  # noqa: SLF001
-        msg = f"{given} is also a column of by=, so each segment would be one cluster; name another"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"{given} is also a column of by=, so each segment would be one cluster; name another"
+        )
     try:
         inputs: Frames = rec._inputs([*names, cluster], metrics)  # noqa: SLF001
     except ColumnError as error:
@@ -341,8 +346,9 @@ def check_names(names: Mapping[str, str], columns: Collection[str]) -> None:
     for inside, name in names.items():
         if taken.count(name) > 1:
             given = Given(MODEL if inside == MODEL else "by", name)
-            msg = f"{given} is also the name of a result column; rename the column first"
-            raise ColumnError(msg)
+            raise ColumnError(
+                f"{given} is also the name of a result column; rename the column first"
+            )
 
 
 def tidied(values: pl.LazyFrame, inputs: Frames, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:

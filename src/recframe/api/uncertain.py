@@ -177,8 +177,9 @@ class Uncertain(Generic[F]):
             if baseline is not None:
                 raise
             end = "" if str(error).endswith("?") else "."
-            msg = f"{error}{end} If it is a model to compare with, write baseline="
-            raise UnknownMetricError(msg) from None
+            raise UnknownMetricError(
+                f"{error}{end} If it is a model to compare with, write baseline="
+            ) from None
         pairing, columns = asked.pairs(baseline), COMPARISON | (OF_USERS if counts else {})
         for name in OF_MARGIN if margin is None else ():
             del columns[name]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf, isfinite
 from typing import Any
 
 import polars as pl
@@ -102,8 +101,11 @@ class OfCall:
     @cached_property
     def of_hits(self) -> list[Numbers]:
         """The numbers of metrics that are above 0 only where a list has a relevant item."""
-        each = zip(self.metrics, self.numbers, strict=False)
-        return [one for metric, one in each if one and needs_of(metric).columns & OF_HITS]
+        found = []
+        for metric, one in zip(self.metrics, self.numbers, strict=False):
+            if one and needs_of(metric).columns & OF_HITS:
+                found.append(one)
+        return found
 
     @cached_property
     def are_hits_low(self) -> bool:
@@ -111,19 +113,20 @@ class OfCall:
 
         NOTE: a mean of values up to 1 is at most the share of users with a hit.
         """
-        values = [one["value"] for one in self.of_hits]
-        if not any(map(len, values)):
-            return not values and bool(self.known) and _highest(self.known) == 0
-        if "model" not in self.of_hits[0]:
-            return self.highest < HARDLY
-        lowest: list[Any] = [0 if value.has_nulls() else value.min() for value in values]
-        if max(lowest) >= HARDLY:  # which most calls show
-            return False
-        columns = ("model", "value")
-        frames = [pl.DataFrame(dict(one)).select(columns) for one in self.of_hits]
-        every = pl.concat(frames)
-        of_models = every.drop_nulls("model").group_by("model").agg(value.max().fill_null(0))
-        return bool((of_models["value"] < HARDLY).any())
+        of_hits = self.of_hits
+        if not of_hits:
+            return bool(self.known) and _highest(self.known) == 0
+        if "model" not in of_hits[0]:
+            return any(len(one["value"]) for one in of_hits) and _highest(of_hits) < HARDLY
+        frames = []
+        for one in of_hits:
+            values = one["value"]
+            lowest: Any = values.min()
+            if lowest is not None and lowest >= HARDLY and not values.has_nulls():
+                return False  # as most calls show
+            frames.append(pl.DataFrame({"model": one["model"], "value": values}))
+        of_models = pl.concat(frames).drop_nulls("model").group_by("model")
+        return bool((of_models.agg(value.max().fill_null(0))["value"] < HARDLY).any())
 
     @property
     def highest(self) -> float:
@@ -133,7 +136,10 @@ class OfCall:
 
 def _highest(numbers: Sequence[Numbers]) -> float:
     """Return the largest value, 0 where there is none."""
-    ends: list[Any] = [one["value"].max() or 0.0 for one in numbers]
+    ends = []
+    for one in numbers:
+        largest: Any = one["value"].max()
+        ends.append(largest or 0.0)
     return max(ends, default=0.0)
 
 
@@ -155,22 +161,6 @@ class Data:
     """The metrics and the result of a call; None in an audit."""
     looks: dict[str, pl.DataFrame] = field(default_factory=dict)
     """Rows to look at of the frames of a call, which all checks of the call share; see `look`."""
-
-    def doubts(self, lists: pl.DataFrame, n_groups: int) -> dict[str, bool]:
-        """Return what the ranks of some eager lists of a call leave open; more rows leave less."""
-        if self.inputs.scored:
-            has_place = lists["user"].null_count() < len(lists)
-            return {"no place": not has_place, "all below k": self.k is not None}
-        ranks = lists["rank"]
-        ends: list[Any] = [ranks.min(), ranks.max()]
-        lowest, highest = (-inf if end is None else end for end in ends)
-        return {
-            "no place": not isfinite(lowest),
-            "late starts": lowest >= BEHIND_FIRST,
-            # else they are so low that some must be there twice
-            "no repeats": highest * n_groups >= len(ranks) - ranks.null_count(),
-            "all below k": self.k is not None and highest < self.k,
-        }
 
     def look(self, name: str) -> pl.DataFrame | None:
         """Return rows of the eager lists or truth of a call, to look at before a plan is made; None in an audit.

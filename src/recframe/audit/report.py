@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from math import inf, isfinite
 from operator import attrgetter
 from typing import Any
 
@@ -19,6 +20,7 @@ from recframe.audit import (
 )
 from recframe.audit.checks import SEVERITIES, Check, Finding
 from recframe.audit.data import (
+    BEHIND_FIRST,
     MANY_USERS,
     Data,
     Numbers,
@@ -109,30 +111,32 @@ def _found(checks: Sequence[Check], data: Data | SplitRows) -> Found:
     NOTE: a finding is known by its check and its place among the check's, since buckets differ in what they can leave out.
     """
     met = needs_met(data) if isinstance(data, Data) else data.needs_met
-    return {
-        f"{check.name} {place}": (check, one)
-        for check in checks
-        if check.needs <= met
-        for place, one in enumerate(check.function(data))
-    }
+    found = {}
+    for check in checks:
+        if check.needs <= met:
+            for place, one in enumerate(check.function(data)):
+                found[f"{check.name} {place}"] = check, one
+    return found
 
 
 def needs_met(data: Data) -> set[str]:
     """Return the needs of checks that the frames and options meet."""
     inputs, call = data.inputs, data.of_call
-    is_audit, ranked = call is None, not inputs.scored
+    is_audit, is_judged, ranked = call is None, inputs.truth is None, not inputs.scored
     holds = {
         "all users": inputs.all_users is None or not is_audit,
         "scores": inputs.scored,
         "ranks": ranked,
         "fractions": ranked and inputs.schema["rank"].is_float(),
         "labels": label_columns(inputs.sides[LISTS], inputs.segments),
-        "truth": not data.is_judged,
+        "truth": not is_judged,
         # a call on a judged frame is not told of users and items that it alone can have
-        "truth of a call": is_audit or not data.is_judged,
+        "truth of a call": is_audit or not is_judged,
         "models": inputs.model,
         "segments": inputs.segments,
-        **{name: getattr(inputs, name) is not None for name in ("users", "items", "train")},
+        "users": inputs.users is not None,
+        "items": inputs.items is not None,
+        "train": inputs.train is not None,
         "weights": inputs.context.weight is not None,
         "level": inputs.context.min_relevance not in {None, "any"} and inputs.judged,
     }
@@ -141,10 +145,28 @@ def needs_met(data: Data) -> set[str]:
         return {*filter(holds.get, holds), *DOUBTS}
     is_parted = inputs.model or (inputs.segments and inputs.inside("rows"))
     n_groups = call.n_rows if is_parted else 1
-    doubts = data.doubts(lists.head(_FIRST), n_groups)
+    doubts = _doubts(data, lists.head(_FIRST), n_groups)
     if any(doubts.values()):
-        doubts = data.doubts(lists, n_groups)
+        doubts = _doubts(data, lists, n_groups)
     return {*filter(holds.get, holds), *filter(doubts.get, doubts)}
+
+
+def _doubts(data: Data, lists: pl.DataFrame, n_groups: int) -> dict[str, bool]:
+    """Return what the ranks of some eager lists of a call leave open; more rows leave less."""
+    if data.inputs.scored:
+        has_place = lists["user"].null_count() < len(lists)
+        return {"no place": not has_place, "all below k": data.k is not None}
+    ranks = lists["rank"]
+    low: Any = ranks.min()
+    high: Any = ranks.max()
+    lowest, highest = (-inf, -inf) if low is None else (low, high)
+    return {
+        "no place": not isfinite(lowest),
+        "late starts": lowest >= BEHIND_FIRST,
+        # else they are so low that some must be there twice
+        "no repeats": highest * n_groups >= len(ranks) - ranks.null_count(),
+        "all below k": data.k is not None and highest < data.k,
+    }
 
 
 def tell(
@@ -190,11 +212,14 @@ def _numbers(
     """Return the numbers of each metric, none of one that the result lacks."""
     if isinstance(result, list):
         return [*map(pl.DataFrame.to_dict, result)]
-    columns = result.to_dict()
-    names = {"n_users": "n_users", **dict.fromkeys(inputs.model, inputs.context.names["model"])}
-    keys = {inside: columns[name] for inside, name in names.items() if name in columns}
-    values = (columns.get(metric.text) for metric in metrics)
-    return [{} if value is None else {"value": value, **keys} for value in values]
+    columns, keys, numbers = result.to_dict(), dict[str, pl.Series](), list[Numbers]()
+    for inside, name in ("n_users", "n_users"), ("model", inputs.context.names["model"]):
+        if name in columns and (inside == "n_users" or inputs.model):
+            keys[inside] = columns[name]
+    for metric in metrics:
+        value = columns.get(metric.text)
+        numbers.append({} if value is None else {"value": value, **keys})
+    return numbers
 
 
 def _may_show_why(data: Data) -> bool:

@@ -167,6 +167,7 @@ def _alike(dtypes: Sequence[pl.DataType], sides: Sequence[Side]) -> list[list[pl
     if len(families) > 1 and pl.Null not in dtypes:
         titles = [side.title for side in sides]
         differ = shown_in_frames(dict(zip(titles, dtypes, strict=True)))
-        msg = f"the times have different dtypes: {differ}; cast them to one dtype, so that they compare"
-        raise ColumnError(msg)
+        raise ColumnError(
+            f"the times have different dtypes: {differ}; cast them to one dtype, so that they compare"
+        )
     return columns

@@ -65,8 +65,9 @@ def timeline(
     by = there[0] if by is None else tuple(sorted(by))
     if by not in there:
         others = " or ".join(f"by={shown([*one])}" if one else "no by" for one in there)
-        msg = f"the history has no {metric} with by={shown([*by])}; draw what it has, with {others}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"the history has no {metric} with by={shown([*by])}; draw what it has, with {others}"
+        )
     rows = rows.filter(pl.Series([split == by for split in splits]))
     keys = [*by, *[model] * (model in rows.columns)]
     if rows["name"].n_unique() > 1:

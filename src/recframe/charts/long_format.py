@@ -157,8 +157,7 @@ def one_metric(call: str, metric: OneMetric, k: int | None = None) -> Metric[...
     """Return the only metric of a chart."""
     found = registry.asked([metric], k)
     if len(found) != 1:
-        msg = f"{call} takes one cut-off, such as k=10; found k={shown(k)}"
-        raise RecframeError(msg)
+        raise RecframeError(f"{call} takes one cut-off, such as k=10; found k={shown(k)}")
     return found[0]
 
 

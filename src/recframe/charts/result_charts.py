@@ -116,8 +116,9 @@ class PlotsOfResults:
         """Return the `rec` of a chart that shows no segments, or say so where some are bound."""
         by = self._of._context.by  # noqa: SLF001  the methods of this room are those of a Rec
         if by:
-            msg = f"plot.{call}() draws no segments, and by={shown(by[0])} is bound; ask it of a rec without group_by"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"plot.{call}() draws no segments, and by={shown(by[0])} is bound; ask it of a rec without group_by"
+            )
         return self._rec
 
     def models(
@@ -172,8 +173,9 @@ class PlotsOfResults:
         one = one_metric("segments", metric, k)
         found = summary(self._rec, [one], level, cluster, by)
         if not found.by:
-            msg = "plot.segments needs the columns that make segments, such as by='country'; compare(...) compares models"
-            raise RecframeError(msg)
+            raise RecframeError(
+                "plot.segments needs the columns that make segments, such as by='country'; compare(...) compares models"
+            )
         return self._dots(found, one, f"{one}", most)
 
     def _dots(
@@ -211,8 +213,9 @@ class PlotsOfResults:
         plain = registry.asked([metric], None)[0]
         if plain.k is not None or k is None:
             name = str(replace(plain, k=None))
-            msg = f"curve draws {name!r} over cut-offs: curve({name!r}, k=range(1, 51))"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"curve draws {name!r} over cut-offs: curve({name!r}, k=range(1, 51))"
+            )
         found = summary(rec, reached(rec, registry.asked([plain], k)), level, cluster)
         said = f"Mean over {{}}; band: interval at {found.at}."
         title = f"{plain} over the cut-off k"

@@ -56,8 +56,9 @@ class Table:
         try:
             from great_tables import GT  # noqa: PLC0415  an extra
         except ModuleNotFoundError as missing:
-            msg = f"this needs {missing.name}, which is not installed; write: pip install 'recframe[table]'"
-            raise RecframeError(msg) from None
+            raise RecframeError(
+                f"this needs {missing.name}, which is not installed; write: pip install 'recframe[table]'"
+            ) from None
         keys = [*map(str, range(len(self.columns)))]
         numbers = keys[self.n_names :]
         frame = pl.DataFrame(self.rows, dict.fromkeys(keys, pl.String), orient="row")
@@ -212,8 +213,9 @@ def _spreads(rec: Any, looks: Looks, by: Sequence[Any]) -> pl.DataFrame:
     """Return the standard deviation of each value over the trainings."""
     context = rec._context  # noqa: SLF001  the methods of this room are those of a Rec
     if context.training is None:
-        msg = "std=True shows the standard deviation over trainings; bind their column: rec(training='seed')"
-        raise RecframeError(msg)
+        raise RecframeError(
+            "std=True shows the standard deviation over trainings; bind their column: rec(training='seed')"
+        )
     result = rec.evaluate(looks.metrics, by=[*by, context.training], tidy=True)
     # NOTE: one by one, since some names, such as "^.*$", are patterns to Polars
     kept = [column for column in result.get_columns() if column.name != context.training]

@@ -159,8 +159,9 @@ def scanned(paths: Given, options: Given) -> Given:
     for name in OF_TEXT:
         for file in {*(options[name] or {})} - {"", *paths}:
             flag = f"--{name.replace('_', '-')} {file}=..."
-            msg = f"{flag} is for a file that the command does not have; it has {', '.join(paths)}"
-            raise rf.RecframeError(msg)
+            raise rf.RecframeError(
+                f"{flag} is for a file that the command does not have; it has {', '.join(paths)}"
+            )
     return inputs.scanned(paths, options)
 
 

@@ -85,8 +85,7 @@ def reading_of(path: str | None = None) -> Iterator[None]:
         line = reason(error).partition(", consider passing")[0].rstrip(" .")
         why = next((remedy for words, remedy in REMEDIES.items() if words in line), line)
         start = "the files cannot be read" if path is None else f"cannot read {path!r}"
-        msg = f"{start}: {why or type(error).__name__}"
-        raise RecframeError(msg) from None
+        raise RecframeError(f"{start}: {why or type(error).__name__}") from None
 
 
 def is_address(path: str) -> bool:
@@ -122,8 +121,9 @@ def _source(place: str) -> Source:
     """Return a file, whose name Polars can take."""
     if not is_utf8(place):
         shown = repr(os.fsencode(place)).removeprefix("b")
-        msg = f"cannot read {shown}: its name is not UTF-8, which Polars needs; rename it"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"cannot read {shown}: its name is not UTF-8, which Polars needs; rename it"
+        )
     start = _bytes(place, START)
     known = None if start.startswith(ZSTD) else start
     return Source(place, _kind(place, start), glob.escape(place), known)
@@ -142,8 +142,9 @@ def _kind(name: str, start: bytes) -> str:
     for first, unpack in ARCHIVES.items():
         if start.startswith(first) and ending != ".xlsx":
             command = f"{unpack} {shlex.quote(name)}"
-            msg = f"cannot read {name!r}: it is an archive; unpack it first: {command}"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"cannot read {name!r}: it is an archive; unpack it first: {command}"
+            )
     known = next((kind for first, kind in STARTS.items() if start.startswith(first)), ending)
     return known if known in BINARY or ending not in KNOWN else ending
 
@@ -183,11 +184,10 @@ def _reject_lakes(folder: Path, path: str) -> None:
     """Reject a folder some of whose files count no longer."""
     for call, sign in LAKES.items():
         if any(folder.glob(sign)):
-            msg = (
+            raise RecframeError(
                 f"{path!r} is a table of versions, some of whose files count no longer; write those that do into one file "
                 f"first: pl.{call}({path!r}).sink_parquet('table.parquet')"
             )
-            raise RecframeError(msg)
 
 
 RANKED = {"recs", "reference"}
@@ -253,8 +253,9 @@ class Given:
             if {column, f"{column}s"}.isdisjoint(columns):
                 raise RecframeError(self.lacks(source, role, column, columns))
             if role in own and self.column(role) not in self.roles:
-                msg = f"--columns {self.name}={role}={column}: no {role} is read from {source.name!r}; leave it out"
-                raise RecframeError(msg)
+                raise RecframeError(
+                    f"--columns {self.name}={role}={column}: no {role} is read from {source.name!r}; leave it out"
+                )
         taken = {column: self.column(role) for role, column in renamed.items() if column in columns}
         free = [column for column in columns if column not in taken.values()]
         return {

@@ -85,10 +85,9 @@ def bound(frames: Mapping[str, Any], options: Options) -> Any:
     if options.get("all_relevant"):
         named = given.get("relevance")
         if named is not None:
-            msg = (
+            raise RecframeError(
                 f"--all-relevant says that no column tells what is relevant, and --columns relevance={named} names one; leave "
                 "one of them out"
             )
-            raise RecframeError(msg)
         given["relevance"] = False
     return rf.rec(given.pop("recs"), **given)

@@ -42,13 +42,15 @@ def table_of(given: Given, sources: Sequence[Source]) -> Table:
     """Return the table of a path's files, with a row for each item."""
     kinds = [*dict.fromkeys(source.kind for source in sources)]
     if len(kinds) > 1:
-        msg = f"{given.path!r} stands for files of several kinds ({', '.join(kinds)}); give a pattern of one kind"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"{given.path!r} stands for files of several kinds ({', '.join(kinds)}); give a pattern of one kind"
+        )
     tables = (_table(given, source, is_alone=len(sources) == 1) for source in sources)
     parts = [table for table in tables if table is not None and table.schema]
     if not parts:
-        msg = f"cannot read {given.path!r}: it is empty; a table without rows has a header line"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"cannot read {given.path!r}: it is empty; a table without rows has a header line"
+        )
     return parts[0] if len(parts) == 1 else _joined(given, parts)
 
 
@@ -75,11 +77,10 @@ def _table(given: Given, source: Source, *, is_alone: bool) -> Table | None:
             model = Path(name).name.removesuffix(".gz").removesuffix(".run")
             rows = rows.with_columns(model=pl.lit(model))
     else:
-        msg = (
+        raise RecframeError(
             f"cannot read {name!r}: {wrong_ending(kind)}; known are {', '.join(KNOWN)}. If it is text in columns, say what "
             "stands between them: --separator tab"
         )
-        raise RecframeError(msg)
     rows = rows.with_columns(**keys)
     names = given.names(source, rows.collect_schema().names())
     rows = rows.select(pl.col(old).alias(new) for old, new in names.items())
@@ -105,11 +106,10 @@ def _joined(given: Given, parts: Sequence[Table]) -> Table:
     for part in parts:
         for column in given.roles:
             if column in names and column not in part.schema:
-                msg = (
+                raise RecframeError(
                     f"{part.name!r} has no column {column!r}, which other files of {given.path!r} have; give files of the same "
                     "columns"
                 )
-                raise RecframeError(msg)
 
     def scan(dtypes: Dtypes) -> pl.LazyFrame:
         return pl.concat([part.scan(dtypes) for part in parts], how="diagonal_relaxed")
@@ -141,11 +141,10 @@ def _json(given: Given, source: Source) -> pl.LazyFrame:
             if ROLES.isdisjoint(users):
                 read: Any = rf.from_lists if given.name in RANKED else rf.from_truth
                 return read(users).lazy()
-            msg = (
+            raise RecframeError(
                 f'cannot read {source.name!r}: it is no list of rows such as [{{"user": 1, "item": 2, "rank": 1}}]; pandas '
                 "writes one with to_json(orient='records')"
             )
-            raise RecframeError(msg)
     return pl.scan_ndjson(source.content, infer_schema_length=None)
 
 
@@ -178,11 +177,10 @@ def _cut(table: Table, lists: str, mark: str) -> pl.LazyFrame:
     texts = table.rows.select(pl.col(lists).cast(pl.String)).head(ROWS).collect()[lists]
     in_brackets = texts.filter(texts.str.contains(IN_BRACKETS))
     if len(in_brackets):
-        msg = (
+        raise RecframeError(
             f"column {lists!r} of {table.name!r} holds {short(in_brackets[0])}, a list in brackets, where text with {mark!r} "
             "between ids is expected; write list columns to Parquet or NDJSON"
         )
-        raise RecframeError(msg)
     if is_ranked and texts.count() and not texts.str.contains(mark, literal=True).any():
         note(
             f"no text of the column {lists!r} has {mark!r} in it, so each list has one item, such as "

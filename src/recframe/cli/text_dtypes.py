@@ -168,8 +168,7 @@ def _agree(name: str, decided: Sequence[tuple[Table, dict[str, Way]]]) -> None:
     for path, dtype in binary.items():
         if texts and dtype.is_integer():
             place, row, value = _worst(texts[0], name, _ways(texts[0], name)[1:2])
-            msg = (
+            raise ColumnError(
                 f"column {name!r} of {path!r} is {dtype}, and row {row} of {place!r} has {shown(value)}, so that they cannot "
                 "match; make both text or both whole numbers"
             )
-            raise ColumnError(msg)

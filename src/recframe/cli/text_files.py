@@ -76,8 +76,7 @@ def text_table(given: Given, source: Source, mark: str) -> Table | None:
     fields = [cell.strip() for cell in cells]
     wrong = _wrong_names(fields, header, mark)
     if wrong:
-        msg = f"{source.name!r} {wrong}"
-        raise RecframeError(msg)
+        raise RecframeError(f"{source.name!r} {wrong}")
     settings: dict[str, Any] = {
         "has_header": header is None,
         "separator": sign,
@@ -98,11 +97,10 @@ def text_table(given: Given, source: Source, mark: str) -> Table | None:
         for number, line, n in _odd_lines(content, sign, len(fields), has_quotes=has_quotes):
             said = "its first line has" if header is None else "there are names for"
             quoted = "" if has_quotes else ", or say that it has quotes: --quotes yes"
-            msg = (
+            raise RecframeError(
                 f"line {number} of {source.name!r} has {n} field{'s' * (n != 1)}, and {said} {len(fields)}: "
                 f"{short(line.replace(sign, mark))!r}; mend that line{quoted}"
             )
-            raise RecframeError(msg)
 
     if len(kept) < len(fields):
         # NOTE: Polars overlooks long lines where a column is not read
@@ -171,14 +169,14 @@ def _plain(given: Given, source: Source, mark: str, sign: str) -> str | bytes:
     if encoding is None and mark == sign and not has_returns:
         return source.content
     if source.start is None:
-        msg = (
+        raise RecframeError(
             f"cannot read {source.name!r}: of its kind only UTF-8 with a separator of one character is read; unpack or "
             "download it"
         )
-        raise RecframeError(msg)
     try:
         text = source.read().decode(encoding or "utf-8")
     except UnicodeError as error:
-        msg = f"cannot read {source.name!r} as {encoding or 'UTF-8'}: {error}; write another --encoding"
-        raise RecframeError(msg) from None
+        raise RecframeError(
+            f"cannot read {source.name!r} as {encoding or 'UTF-8'}: {error}; write another --encoding"
+        ) from None
     return re.sub("\r\n?", "\n", text).replace(mark, sign).encode()

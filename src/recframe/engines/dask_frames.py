@@ -176,11 +176,10 @@ def _column(rows: pd.DataFrame, field: pa.Field, dtype: pl.DataType) -> pa.Array
     if own in (pl.Null, dtype.base_type()) or (own.is_numeric() and dtype.is_numeric()):
         return values.to_arrow().cast(field.type)
     found = plain(values.to_arrow().type)
-    msg = (
+    raise ColumnError(
         f"column {field.name!r} is {found} in a partition, and {field.type} by the frame's meta; cast it first, for example "
         f"frame.astype({{{field.name!r}: 'string'}})"
     )
-    raise ColumnError(msg)
 
 
 def _buckets_of(values: pl.Series, n_buckets: int) -> Any:

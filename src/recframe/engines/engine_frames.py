@@ -54,8 +54,7 @@ class EngineFrame(Kind):
         """Say that the lists have to be the engine's, too."""
         del named, ids, numbers
         name = self.engine.name
-        msg = (
+        raise RecframeError(
             f"a side frame is a frame of {name}, but the lists are not: give the lists to {name}, {self.from_polars}, or "
             f"collect the side frame, {self.to_local}"
         )
-        raise RecframeError(msg)

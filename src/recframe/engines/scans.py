@@ -104,11 +104,10 @@ class Scans:
                 sizes[group] += n_rows * self._bytes_of_row[name]
         if max(sizes.values()) > self.room:
             least = self.least(max(sizes.values()))
-            msg = (
+            raise RecframeError(
                 f"{Given('memory', in_words(self.memory))} is too little for the user with the most rows and those who are "
                 f"read with them, who need about {least}; write {Given('memory', least)} or more"
             )
-            raise RecframeError(msg)
         found, first, size = [], 0, 0.0
         for group, more in sizes.items():
             if size + more > self.room:
@@ -137,11 +136,10 @@ class Scans:
             os.close(handle)
             rows.sink_parquet(path)
         except OSError as error:
-            msg = (
+            raise RecframeError(
                 f"rows beyond {Given('memory', in_words(self.memory))} could not be written to {place}: {reason(error)}; set "
                 "the environment variable POLARS_TEMP_DIR to a folder with more room, or allow more memory"
-            )
-            raise RecframeError(msg) from error
+            ) from error
         return pl.scan_parquet(path)
 
     def __len__(self) -> int:

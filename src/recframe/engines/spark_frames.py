@@ -129,8 +129,9 @@ class SparkFrame(EngineFrame):
     def __init__(self, frame: Any) -> None:
         super().__init__(frame)
         if not hasattr(frame, "sparkSession"):  # of pyspark.pandas, whose class has the same name
-            msg = "the frame is pandas on Spark, which has an order; give Spark's own: frame.to_spark()"
-            raise RecframeError(msg)
+            raise RecframeError(
+                "the frame is pandas on Spark, which has an order; give Spark's own: frame.to_spark()"
+            )
 
     @property
     def columns(self) -> list[str]:
@@ -145,17 +146,15 @@ def _check(frame: Any) -> None:
     # the former of Spark Connect, which has no context
     stopped = getattr(session, "is_stopped", None)
     if session.sparkContext._jsc is None if stopped is None else stopped:  # noqa: SLF001  Spark tells it nowhere else
-        msg = (
+        raise RecframeError(
             "the session of this frame of Spark was stopped; start one, SparkSession.builder.getOrCreate(), and read the "
             "frame again"
         )
-        raise RecframeError(msg)
     if frame.isStreaming:
-        msg = (
+        raise RecframeError(
             "a streaming DataFrame of Spark has no last row; use its batches, which are DataFrames: "
             "stream.writeStream.foreachBatch(function)"
         )
-        raise RecframeError(msg)
 
 
 def _is_in_arrow(field: StructField) -> bool:

@@ -202,8 +202,9 @@ def _check_names(inputs: Frames, conventions: Sequence[Convention], beside: Sequ
     taken = {name_beside(part, convention.metric) for convention in conventions for part in beside}
     for segment in inputs.segments:
         if segment.name in taken:
-            msg = f"{Given('by', segment.name)} is also the name of a result column; rename the column first"
-            raise ColumnError(msg)
+            raise ColumnError(
+                f"{Given('by', segment.name)} is also the name of a result column; rename the column first"
+            )
 
 
 def check_parts_of_truth(inputs: Frames, conventions: Sequence[Convention]) -> None:
@@ -223,12 +224,11 @@ def check_parts_of_truth(inputs: Frames, conventions: Sequence[Convention]) -> N
         if universe in {"recs", "all"}
     ]
     if reasons:
-        msg = (
+        raise ColumnError(
             f"{Given('by', names[0])} is a column of the truth alone, and {reasons[0]}, so each segment would have the same "
             f"value. If it describes users, move it from the truth into {bind(users='users')}; if lists have parts too, such "
             "as weeks, give the lists the column"
         )
-        raise ColumnError(msg)
 
 
 def _of_lists(
@@ -239,11 +239,10 @@ def _of_lists(
     planned = [of_the_plan(one.context, inputs) for one in reading]
     contexts = {context.policies: context for context in planned}
     if len(contexts) > 1:
-        msg = (
+        raise RecframeError(
             f"{', '.join(str(one.metric) for one in reading)} have different policies in the profile "
             f"{inputs.context.profile!r}; request them in separate calls, or bind {_differing(contexts.values())}"
         )
-        raise RecframeError(msg)
     inputs = inputs.under(*contexts.values())
     metrics = [convention.metric for convention in listed]
     return metrics_of_lists.evaluate(inputs, metrics, run, beside)

@@ -83,8 +83,9 @@ def evaluate(
             others[str(metric)] = {N: _number(count), TOTAL: total}
     if run.is_divided and {Level.ALONG, Level.ALONG_ALL} & asked.columns.keys():
         shown = f"one of {', '.join(values)} compares each list with all others"
-        msg = f"{shown}, which no bucket of users has; request it of frames in memory, in one plan, without memory="
-        raise NeedsAllUsersError(msg)
+        raise NeedsAllUsersError(
+            f"{shown}, which no bucket of users has; request it of frames in memory, in one plan, without memory="
+        )
     rows, every_list = _rows_up_to(most, inputs, asked, keys, run)
     return Lists(values, others, rows, every_list, run)
 
@@ -115,8 +116,9 @@ def _value(metric: Metric[...], at: AtLists) -> pl.Expr:
         whose, how = "list", "at.sum(...) or at.mean(...)"
         if is_set:
             whose, how = "segment", "at.over_items(...) or at.over_lists(...)"
-        msg = f"the metric {metric.name!r} has no value for each {whose}; return one: {how}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"the metric {metric.name!r} has no value for each {whose}; return one: {how}"
+        )
     value = value.cast(pl.Float64)
     if is_set:
         return value

@@ -237,8 +237,9 @@ class Plan:
         """Reject a result that is made of rows of users after their sums."""
         of_users = {*self.columns} - WHOLE
         if not self.keeps_users and of_users & _marked(self.result, optimized=True):
-            msg = "this call reads rows of all users at once, but buckets hold only some users"
-            raise NeedsAllUsersError(msg)
+            raise NeedsAllUsersError(
+                "this call reads rows of all users at once, but buckets hold only some users"
+            )
 
     def fill(self, frames: NamedRows) -> None:
         """Fill in rows, which stay until they are cleared."""

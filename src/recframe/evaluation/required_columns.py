@@ -388,10 +388,9 @@ def keys_of(inputs: Frames, metrics: Sequence[Metric[...]]) -> dict[str, str]:
         by = {"model": inputs.context.names["model"], **by}
     for name in by.values():
         if name in {"n_users", "n_lists", *map(attrgetter("text"), metrics)}:
-            msg = (
+            raise ColumnError(
                 f"{Given('by', name)} is also the name of a result column; rename the column first"
             )
-            raise ColumnError(msg)
     return by
 
 

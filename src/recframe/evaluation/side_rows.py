@@ -219,11 +219,10 @@ def _steps(of: str, names: set[str]) -> int:
         return k
     found = "no cut-off" if k is None else f"the cut-off {k}"
     column = f"of={of!r}" if of else "the column beside the item"
-    msg = (
+    raise RecframeError(
         f"the best order over lists of categories ({column}) is found rank by rank, so it needs a cut-off up to "
         f"{MOST_STEPS}; found {found}: write k=10, or name a column with one category per item"
     )
-    raise RecframeError(msg)
 
 
 def _by_greed(rows: pl.LazyFrame, keys: list[str], alpha: float, steps: int) -> pl.LazyFrame:

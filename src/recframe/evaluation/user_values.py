@@ -284,11 +284,10 @@ def values_of_lists(
     for number, metric in enumerate(metrics):
         sharing, definition = judged.sharing, metric.definition
         if sharing is not None and not (definition.builtin or definition.linear):
-            msg = (
+            raise RecframeError(
                 f"ties={sharing!r} needs your metric {metric.name!r} to be a sum over hits (see rf.At), declared by "
                 f"@rf.metric(linear=True); otherwise {OTHER_TIES}"
             )
-            raise RecframeError(msg)
         try:
             value, own = recorded(metric, cut=metric.k == deepest, sharing=sharing)
         except NoOrderError as error:
@@ -316,11 +315,10 @@ def _check_shapes(
     """Reject users' own metrics with several values per list."""
     for name, metric in zip(names, metrics, strict=True):
         if not metric.definition.builtin and lists.collect_schema()[name] != pl.Float64:
-            msg = (
+            raise RecframeError(
                 f"the metric {metric.name!r} has a value for each row of a list; "
                 "return one for the list: its sum(), max(), ..."
             )
-            raise RecframeError(msg)
 
 
 # Users of segments
@@ -471,11 +469,10 @@ def _listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFram
     """Return the list rows, and the number of non-relevant rows above the relevant ones."""
     keys = judged.list_keys
     if "listed_tied" in asked and judged.inputs.item_keys:
-        msg = (
+        raise RecframeError(
             "ties='expected' cannot tell how many items of a segment are among the first k of a list with scores; request "
             "list_length and judged without k, or by a column that does not describe items"
         )
-        raise RecframeError(msg)
     rows = judged.listed(None if asked & WHOLE else deepest)
     if asked & PLACED:
         rows = sorted_by_rank(rows, keys, judged.key_dtype, "listed_rank")

@@ -52,8 +52,9 @@ class Made:
     ) -> None:
         """Reject an expression that reads other rows; `which` says why, and `column` what to make of it."""
         if not self.reads_own_row:
-            msg = f"{Given('by', self)} reads other rows than its own, {which}; first make it {column}"
-            raise error(msg)
+            raise error(
+                f"{Given('by', self)} reads other rows than its own, {which}; first make it {column}"
+            )
 
     def column(self, columns: Taken, inside: str, title: str) -> pl.Expr:
         """Return the column, after a check of it against a frame's columns, whose names are those of `roots`."""
@@ -61,11 +62,10 @@ class Made:
         made = self.expression.alias(inside)
         dtype = columns.lazy().select(made).collect_schema()[inside]
         if not _keeps_rows(self.expression, schema):
-            msg = (
+            raise ColumnError(
                 f"{Given('by', self)} does not give a value for each row of {title}: it aggregates, filters or explodes; "
                 "write an expression that does, with .over(...) after an aggregation"
             )
-            raise ColumnError(msg)
         return made.fill_nan(None) if dtype.is_float() else made
 
 
@@ -79,8 +79,9 @@ def with_made(taken: Taken, plain: Sequence[str], made: Mapping[str, Made], titl
             kept.append(one.column(columns, inside, title))
         return columns.select(kept)
     except pl.exceptions.PolarsError as error:
-        msg = f"{Given('by', one)} fails on {title}: {str(error).partition(chr(10))[0]}"
-        raise ColumnError(msg) from error
+        raise ColumnError(
+            f"{Given('by', one)} fails on {title}: {str(error).partition(chr(10))[0]}"
+        ) from error
 
 
 def _under_own_names(rows: Any, plain: Sequence[str], roots: Mapping[str, str]) -> Any:

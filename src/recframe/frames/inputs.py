@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from operator import attrgetter, methodcaller
+from operator import methodcaller
 from typing import Any, Literal
 
 import polars as pl
@@ -43,11 +43,6 @@ GROUP = "random group"
 LABEL = "label "
 """Prefix of unbound columns of the lists that may name systems."""
 Owner = Literal["recommendations", "truth"]
-
-
-def _is_of_items(segment: Segment) -> bool:
-    """Return whether a segment is a property of the item, or the item itself."""
-    return segment.at == "items" or segment.inside == "item"
 
 
 class Facts:
@@ -105,6 +100,7 @@ class Frames(Facts):
     def __post_init__(self) -> None:
         """Set the facts that follow from the fields."""
         main = self.sides.get("recommendations")
+        of_items = (one for one in self.segments if one.at == "items" or one.inside == "item")
         schema, ties = self.lists.collect_schema(), self.context.ties
         scored = "score" in schema
         vars(self).update(
@@ -116,7 +112,7 @@ class Frames(Facts):
             model=["model"] * (self.context.model is not None),
             training=["training"] * (self.context.training is not None),
             row_keys=self.inside("rows", "truth"),
-            item_keys=[*map(attrgetter("inside"), filter(_is_of_items, self.segments))],
+            item_keys=[one.inside for one in of_items],
         )
 
     @property
@@ -174,8 +170,7 @@ class Frames(Facts):
         `call` is the metric's name, to show how to name a column.
         """
         if self.items is None:
-            msg = f"{call} needs {SideFrame('items')}"
-            raise ColumnError(msg)
+            raise ColumnError(f"{call} needs {SideFrame('items')}")
         side = self.sides["items"]
         names = side.context.names
         others = [name for name in side.columns if name not in {names["item"], names.get(FOLD)}]
@@ -188,8 +183,7 @@ class Frames(Facts):
                 else f"{call} does not know its column."
             )
             shown = next(iter(others), "column")
-            msg = f"{lacks} There are {listed(others)}: {call}(of={shown!r})"
-            raise ColumnError(msg)
+            raise ColumnError(f"{lacks} There are {listed(others)}: {call}(of={shown!r})")
         return self.feature_rows(Segment("value", name, "items"))
 
     def feature_rows(self, segment: Segment) -> Taken:
@@ -279,8 +273,6 @@ class Frames(Facts):
 
     def inside(self, *places: Place) -> list[str]:
         """Return the internal names of the segments whose columns are read at some places."""
-        if not self.segments:  # as in most calls, which ask often
-            return []
         return [one.inside for one in self.segments if one.at in places and one.add is None]
 
     def attach(self, rows: pl.LazyFrame, at: Literal["users", "items"]) -> pl.LazyFrame:
@@ -331,8 +323,9 @@ def read(
     main, has_truth = sides["recommendations"], "truth" in sides
     segments = placed(by, sides, context) if by else ()
     if main.rows_are_items and any(segment.inside == "item" for segment in segments):
-        msg = f"{Given('by', 'item')}: the judged frame has no ids of items; name their column: {bind(item=NAMED)}"
-        raise ColumnError(msg)
+        raise ColumnError(
+            f"{Given('by', 'item')}: the judged frame has no ids of items; name their column: {bind(item=NAMED)}"
+        )
     columns = [*segments, *label_columns(main, segments)] if labelled else [*segments]
     timed = _timed(sides, context) if labelled else ()
     given: dict[str, Taken] = {}
@@ -353,11 +346,10 @@ def read(
     here, known = eager(given), Known.of(given, rows_are_items=main.rows_are_items)
     is_ranked = "rank" in schemas["recommendations"]
     if is_ranked and "ties" in context.given and context.ties != "item":
-        msg = (
+        raise RecframeError(
             f"{Given('ties', context.ties)} orders items of equal scores, but {main.title} has ranks, in column "
             f"{main.context.names['rank']!r}; leave it out, or name the scores: {bind(score=NAMED)}"
         )
-        raise RecframeError(msg)
     return Frames(
         **_laid(given, schemas, sides, segments, context, clashes),
         sides=sides,
@@ -505,8 +497,7 @@ def _unknown_reference(
 def check_is_one_fold(inputs: Frames) -> None:
     """Reject several folds where one is asked for: rows of different folds are no one list."""
     if inputs.folds is not None:
-        msg = (
+        raise CallError(
             f"this has no answer over the {len(inputs.folds.numbers)} folds of a split; ask each fold"
             f"{Either(': [fold.rec(lists) for fold in split.folds]')}"
         )
-        raise CallError(msg)

@@ -7,6 +7,7 @@ import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from itertools import combinations
 from typing import Any, ClassVar, Literal, TypedDict, get_args
 
 from recframe.errors import RecframeError, kind_of, sentence, shown, suggestion
@@ -158,18 +159,16 @@ class Context:
 
     def __post_init__(self) -> None:
         """Set what the options say together."""
-        names, of_lists = dict[str, str](), []
+        names = {}
         for role in NAMED_COLUMNS:
             name = getattr(self, role)
             names[role] = name if isinstance(name, str) else role
-            if role in OF_LISTS and name is not None:
-                of_lists.append(role)
         if self.folds is not None:
             names[FOLD] = self.folds.column
         reference = self.reference if isinstance(self.reference, str) else None
         vars(self).update(
             names=names,
-            of_lists=of_lists,
+            of_lists=[role for role in OF_LISTS if getattr(self, role) is not None],
             frames=[frame for frame in _SIDES(self) if frame is not None],
             policies=_POLICIES(self),
             without_frames=(*_WITHOUT_FRAMES(self), reference),
@@ -177,10 +176,11 @@ class Context:
 
     def bind(self, options: Mapping[str, Any]) -> Context:
         """Return the context with new values of some options, validated."""
-        held = dict[str, Any]()
-        for name, value in options.items():
-            _check_option(name, value)
-            held[name] = _side(name, value) if name in SIDES else _plain(name, value)
+        self.check(options)
+        held = {
+            name: _side(name, value) if name in SIDES else _plain(name, value)
+            for name, value in options.items()
+        }
         bound = replace(self, **held, given=self.given.union(options))
         _check_roles(bound)
         _check_threshold(bound)
@@ -225,25 +225,26 @@ _WITHOUT_FRAMES: Callable[[Context], tuple[object, ...]] = operator.attrgetter(
 
 def _check_roles(context: Context) -> None:
     """Reject a column with two roles, one of them that of an id."""
-    roles: dict[str, str] = {}
-    for role in ROLES:
-        is_bound = role in {"user", "item"} or isinstance(getattr(context, role), str)
-        if role == "propensity" or not is_bound:  # whose dtype says more
-            continue
-        name = context.names[role]
-        first = roles.setdefault(name, role)
+    roles = [role for role in ROLES if role != "propensity"]  # whose dtype says more
+    named = [
+        one for one in roles if one in {"user", "item"} or isinstance(getattr(context, one), str)
+    ]
+    for first, second in combinations(named, 2):
+        is_same = context.names[first] == context.names[second]
         # a rank, or a score, may be a relevance as well
-        if first != role and {first, role} - {"rank", "score"} != {"relevance"}:
-            msg = f"column {name!r} has two roles, {first}= and {role}=; name a column for each"
-            raise RecframeError(msg)
+        if is_same and {first, second} - {"rank", "score"} != {"relevance"}:
+            raise RecframeError(
+                f"column {context.names[first]!r} has two roles, {first}= and {second}=; name a column for each"
+            )
 
 
 def _check_threshold(context: Context) -> None:
     """Reject a relevance threshold where relevance is not read."""
     if context.relevance is False and context.min_relevance not in {None, "any"}:
         every, some = Given("relevance", value=False), Given("min_relevance", context.min_relevance)
-        msg = f"{every} says that each row counts, and {some} that only some grades do; leave one of them out"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"{every} says that each row counts, and {some} that only some grades do; leave one of them out"
+        )
 
 
 def _check_option(name: str, value: object) -> None:
@@ -251,19 +252,18 @@ def _check_option(name: str, value: object) -> None:
         or_false = ", or False, so that each row counts" * (name == "relevance")
         if not (value is None or isinstance(value, str) or (or_false and value is False)):
             takes = f"{name}= takes the name of a column as text{or_false}"
-            msg = f"{takes}; found {shown(value)}{_renamed(name, value)}"
-            raise RecframeError(msg)
+            raise RecframeError(f"{takes}; found {shown(value)}{_renamed(name, value)}")
     elif name in CHOICES and not (name == "universe" and value is None):
         allowed = get_args(CHOICES[name])
         if not isinstance(value, str) or value not in allowed:
             close = suggestion(value, allowed) if isinstance(value, str) else ""
-            msg = f"{sentence(f'{name}={shown(value)} is not known', close)} Write one of {', '.join(map(repr, allowed))}"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"{sentence(f'{name}={shown(value)} is not known', close)} Write one of {', '.join(map(repr, allowed))}"
+            )
     elif name in _VALUES:
         is_right, wanted = _VALUES[name]
         if not is_right(value):
-            msg = f"{Given(name, value)}: write {wanted}"
-            raise RecframeError(msg)
+            raise RecframeError(f"{Given(name, value)}: write {wanted}")
 
 
 def _side(name: str, value: Any) -> Any:
@@ -440,16 +440,16 @@ def one_of(name: str, value: object, choices: Collection[str | None]) -> None:
     """Raise an error that lists the values of an option."""
     if value not in choices:
         takes = " or ".join(repr(choice) for choice in choices)
-        msg = f"{name}={shown(value)}: {name} takes {takes}"
-        raise RecframeError(msg)
+        raise RecframeError(f"{name}={shown(value)}: {name} takes {takes}")
 
 
 def share(name: str, value: object, example: str) -> float:
     """Return a number between 0 and 1, or say that it has to be one."""
     number = plain_number(value)
     if number is None or not 0 < number < 1:
-        msg = f"{name}={shown(value)}: {name} takes a number between 0 and 1, such as {name}={example}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"{name}={shown(value)}: {name} takes a number between 0 and 1, such as {name}={example}"
+        )
     return float(number)
 
 
@@ -458,16 +458,16 @@ def whole(name: str, value: object, least: int, most: int | None = None) -> int:
     number = plain_number(value)
     if not isinstance(number, int) or number < least or (most is not None and number > most):
         end = "up" if most is None else f"to {most}"
-        msg = f"{name}={shown(value)}: {name} takes a whole number from {least} {end}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"{name}={shown(value)}: {name} takes a whole number from {least} {end}"
+        )
     return number
 
 
 def text(name: str, value: object, takes: str = "text") -> str:
     """Return a text, or say what is taken."""
     if not isinstance(value, str):
-        msg = f"{name}={shown(value)}: {name} takes {takes}"
-        raise RecframeError(msg)
+        raise RecframeError(f"{name}={shown(value)}: {name} takes {takes}")
     return value
 
 

@@ -122,8 +122,7 @@ class Side:
         found = sentence(f"{self.title} has no column {name!r}", suggestion(name, self.columns))
         own = f"Name the column: rf.frame(..., {role}={NAMED})" if role in self.names else ""
         hint = self.index_hint(name) or self._flattening or own or hint or self._hint(role)
-        msg = f"{found} It has {listed(self.columns)}. {hint}"
-        raise ColumnError(msg)
+        raise ColumnError(f"{found} It has {listed(self.columns)}. {hint}")
 
     def _hint(self, role: str) -> str:
         """Return how the column of a role is named."""
@@ -207,8 +206,9 @@ def sides_of(frame: Any, context: Context) -> dict[str, Side]:
     """Return every frame of the call."""
     if context.weight is not None and context.users is None:
         call = bind(users="users", weight=repr(context.weight))
-        msg = f"{Given('weight', context.weight)} names a column of {SideFrame('users')}, which is missing: {call}"
-        raise ColumnError(msg)
+        raise ColumnError(
+            f"{Given('weight', context.weight)} names a column of {SideFrame('users')}, which is missing: {call}"
+        )
     title = FrameOf("judged" if context.truth is None else "recommendations")
     sides = {"recommendations": Side(title, frame, context)}
     for name in SIDES:
@@ -224,14 +224,14 @@ def _check_named_reference(reference: str, context: Context) -> None:
     """Say that a reference names a model, where there are none, or several lists of each."""
     named = Given("reference", reference)
     if context.model is None:
-        msg = f"{named} names a model, but no column of models is bound: {bind(model=NAMED)}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"{named} names a model, but no column of models is bound: {bind(model=NAMED)}"
+        )
     if context.training is not None:
-        msg = (
+        raise RecframeError(
             f"{named} names a model with several lists for each user, by {Given('training', context.training)}; give the "
             f"lists of one training as a {A_FRAME}"
         )
-        raise RecframeError(msg)
 
 
 def roles_of(name: str, side: Side, *, judged: bool) -> list[str]:
@@ -268,21 +268,20 @@ def check_dtypes(
         for inside, dtype in schema.items():
             if dtype == pl.Null or dtype.is_numeric() or inside not in {*IDS, *NUMBERS, *by}:
                 continue
-            # a tuple: their hashes are not those of pl.List
-            is_nested = inside in IDS and dtype in (pl.List, pl.Array)
-            is_flag = inside == "relevance" and dtype == pl.Boolean
-            is_text = inside in NUMBERS and not is_flag
-            if not (is_text or is_nested or dtype == pl.Object):
-                continue
             column = f"column {titles[inside]!r} of {sides[name].title}"
-            if is_text:
-                cast = Either(": cast the column first", "; make it one in the file")
-                msg = f"{column} is {dtype_shown(dtype)}; a {inside} is {NUMBERS[inside]}{cast}"
-            elif is_nested:
-                msg = _nested(column, dtype, titles[inside], name)
-            else:
-                msg = f"{column} holds Python objects, which no frame can join or group; cast it to text"
-            raise ColumnError(msg)
+            if inside in NUMBERS:
+                if inside != "relevance" or dtype != pl.Boolean:
+                    cast = Either(": cast the column first", "; make it one in the file")
+                    raise ColumnError(
+                        f"{column} is {dtype_shown(dtype)}; a {inside} is {NUMBERS[inside]}{cast}"
+                    )
+            elif dtype == pl.Object:
+                raise ColumnError(
+                    f"{column} holds Python objects, which no frame can join or group; cast it to text"
+                )
+            # a tuple: their hashes are not those of pl.List
+            elif inside in IDS and dtype in (pl.List, pl.Array):
+                raise ColumnError(_nested(column, dtype, titles[inside], name))
 
 
 def _nested(column: str, dtype: pl.DataType, role_name: str, side: str) -> str:
@@ -313,12 +312,11 @@ def has_relevance(truth: Side) -> bool:
     if context.relevance is not False and (context.relevance or truth.has("relevance")):
         return True
     if context.min_relevance not in {None, "any"}:
-        msg = (
+        raise ColumnError(
             f"{Given('min_relevance', context.min_relevance)}: {truth.title} has no relevance, so each of its rows counts 1; "
             f"name the column of the grades, {bind(relevance=NAMED)}, or leave the threshold out. It has "
             f"{listed(truth.columns)}"
         )
-        raise ColumnError(msg)
     return False
 
 

@@ -74,8 +74,9 @@ def placed(
         new = segment(f"segment {number}", one, sides, context)
         taken = new.made is not None and new.name == context.model
         if found.setdefault(new.name, new) != new or taken:
-            msg = f"{Given('by', one)} would be a second column {new.name!r} of the result; name it: .alias('...')"
-            raise ColumnError(msg)
+            raise ColumnError(
+                f"{Given('by', one)} would be a second column {new.name!r} of the result; name it: .alias('...')"
+            )
     return tuple(found.values())
 
 
@@ -115,8 +116,9 @@ def _of_column(inside: str, by: str, sides: Mapping[str, Side], context: Context
         return Segment(inside, by, _place(by, holders, sides, context))
     id_role, *others = {*own.values()}
     if others:
-        msg = f"{Given('by', by)} names the users of one frame and the items of another; write 'user' or 'item'"
-        raise ColumnError(msg)
+        raise ColumnError(
+            f"{Given('by', by)} names the users of one frame and the items of another; write 'user' or 'item'"
+        )
     return Segment(id_role, context.names[id_role], "id")
 
 
@@ -125,11 +127,10 @@ def _check_is_no_number(by: str, context: Context) -> None:
     for role in ("rank", "score", "propensity", "weight"):
         is_read = role in {"rank", "score"} or getattr(context, role)
         if is_read and by == context.names[role]:
-            msg = (
+            raise ColumnError(
                 f"{Given('by', by)} is the {role}, whose values are not segments; first put them into groups, in a column of "
                 f"another name, such as '{role}_group'"
             )
-            raise ColumnError(msg)
 
 
 def _holders(
@@ -147,8 +148,7 @@ def _holders(
         if not titles:
             raise _not_found(root, by, sides)
         places.append(f"{root!r} is a column of {' and '.join(titles)}")
-    msg = f"{Given('by', by)} needs its columns in one frame: {', '.join(places)}"
-    raise ColumnError(msg)
+    raise ColumnError(f"{Given('by', by)} needs its columns in one frame: {', '.join(places)}")
 
 
 def _place(
@@ -157,8 +157,9 @@ def _place(
     """Return the place of a column, among the frames that have it."""
     if len(holders) > 1 and not {*holders} <= JUDGED:
         titles = " and ".join(sides[holder].title for holder in holders)
-        msg = f"{Given('by', by)} is a column of {titles}; drop or rename it in all but one of them"
-        raise ColumnError(msg)
+        raise ColumnError(
+            f"{Given('by', by)} is a column of {titles}; drop or rename it in all but one of them"
+        )
     is_judged = context.truth is None and holders[0] == "recommendations"
     return "rows" if len(holders) > 1 or is_judged else PLACES[holders[0]]
 

@@ -125,8 +125,9 @@ def category_coverage(
     Source: Zhai, Cohen and Lafferty 2003, Beyond independent relevance: methods and evaluation metrics for subtopic retrieval.
     """
     if denominator == "relevant" and not relevance:
-        msg = "category_coverage(denominator='relevant') counts relevant items alone; write relevance=True too"
-        raise RecframeError(msg)
+        raise RecframeError(
+            "category_coverage(denominator='relevant') counts relevant items alone; write relevance=True too"
+        )
     one = pl.lit(1.0, dtype=pl.Float64)
     covered = at.over_categories(
         of, at.in_category(of, at.relevant.cast(pl.Float64) if relevance else one) > 0

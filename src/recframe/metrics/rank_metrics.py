@@ -180,8 +180,9 @@ def recall_at_precision(
     Source: torchmetrics' `RetrievalRecallAtFixedPrecision`, whose `adaptive_k` is `denominator="list"`.
     """
     if at.k is None or at.k > MOST_CUTS:
-        msg = f"recall_at_precision tries every cut-off up to k, which is at most {MOST_CUTS:,}; write recall_at_precision@10"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"recall_at_precision tries every cut-off up to k, which is at most {MOST_CUTS:,}; write recall_at_precision@10"
+        )
     found = []
     for k in range(1, at.k + 1):
         here = replace(at, k=k, cut=False)

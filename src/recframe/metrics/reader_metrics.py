@@ -256,6 +256,5 @@ def sdcg(at: At, *, max_grade: MaxGrade = 4, min_grade: MinGrade = 0) -> pl.Expr
 def _stop(at: At, name: str) -> int:
     """Return the place at which a reader stops."""
     if at.k is None:
-        msg = f"the reader of {name} stops at a cut-off: write {name}@10, or k=10"
-        raise RecframeError(msg)
+        raise RecframeError(f"the reader of {name} stops at a cut-off: write {name}@10, or k=10")
     return min(at.k, DEPTH)

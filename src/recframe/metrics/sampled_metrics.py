@@ -115,20 +115,17 @@ def _looked_up(above: pl.Expr, estimates: tuple[float, ...]) -> pl.Expr:
 
 def _whole(name: str, number: float) -> int:
     if int(number) != number:
-        msg = f"corrected({name}={number!r}): {name} takes a whole number"
-        raise RecframeError(msg)
+        raise RecframeError(f"corrected({name}={number!r}): {name} takes a whole number")
     return int(number)
 
 
 def _check(n: int, n_items: int, last: int) -> None:
     if n >= n_items:
-        msg = (
+        raise RecframeError(
             f"corrected(n_negatives={n}, n_items={n_items}): n_items counts all items of a full ranking, so it is larger "
             "than n_negatives"
         )
-        raise RecframeError(msg)
     if last > MOST_RANKS:
-        msg = (
+        raise RecframeError(
             f"corrected takes cut-offs up to {MOST_RANKS:,}; found {last:,}: write corrected(k=10)"
         )
-        raise RecframeError(msg)

@@ -95,8 +95,9 @@ def question(
 ) -> Question:
     """Return the request that explains a metric under one convention, or between two, on frames also in numbers."""
     if len(names) > 2:  # noqa: PLR2004  a difference has two sides
-        msg = f"explain() compares two profiles; found {len(names)}: {', '.join(map(repr, names))}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"explain() compares two profiles; found {len(names)}: {', '.join(map(repr, names))}"
+        )
     one, *others = registry.asked([metric], k)
     if others:
         raise RecframeError(f"k={shown(k)}: explain takes one cut-off; write k=10")

@@ -398,8 +398,9 @@ def check_name(name: object) -> None:
     # by its text, since an array is unequal to names by its elements
     if str(name) not in known():
         close = suggestion(str(name), known())
-        msg = f"unknown profile {shown(name)}{close or '; known are ' + ', '.join(known())}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"unknown profile {shown(name)}{close or '; known are ' + ', '.join(known())}"
+        )
 
 
 def switches_of(name: str | None, metric: str, k: int | None) -> Switches:
@@ -409,13 +410,15 @@ def switches_of(name: str | None, metric: str, k: int | None) -> Switches:
     profile = PROFILES[name]
     if metric not in profile.metrics:
         other = f"; {profile.instead[metric]}" if metric in profile.instead else ""
-        msg = f"the profile {name!r} has no {metric}{other}. It has {', '.join(profile.metrics)}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"the profile {name!r} has no {metric}{other}. It has {', '.join(profile.metrics)}"
+        )
     of_cut = {} if k is None else profile.cut.get(metric, {})
     found = {**profile.policies, **profile.metrics[metric], **of_cut}
     if found.pop("k", k) != k:
-        msg = f"the profile {name!r} has {metric} of the whole list alone; write {metric!r} without a cut-off"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"the profile {name!r} has {metric} of the whole list alone; write {metric!r} without a cut-off"
+        )
     return found
 
 

@@ -45,11 +45,10 @@ def _weighed(context: Context, metric: Metric[...]) -> Metric[...]:
     if context.weight is None:
         return metric
     if metric.definition.over_lists:
-        msg = (
+        raise RecframeError(
             f"{metric} runs over lists, but {Given('weight', context.weight)} weighs only metrics over users; request it in "
             "a call without weight="
         )
-        raise RecframeError(msg)
     return weighing.weighed(metric)
 
 
@@ -69,9 +68,8 @@ def asked(context: Context, metrics: Iterable[Metric[...]]) -> list[Convention]:
     for metric in metrics:
         new = under(context, metric)
         if found.setdefault(str(metric), new).metric.settings != new.metric.settings:
-            msg = (
+            raise RecframeError(
                 f"{str(metric)!r} is requested with the parameters of the profile {context.profile!r} and with others, but "
                 "both columns would have the same name; request them in two calls"
             )
-            raise RecframeError(msg)
     return list(found.values())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from math import inf, isqrt
@@ -150,41 +149,13 @@ def _two_values(frame: pl.LazyFrame, segment: Segment) -> pl.LazyFrame:
     return pairs.select(check=fails_whole_if(pl.col("user").n_unique() < pl.len(), message))
 
 
-def checks_of_users(inputs: Frames, call: str) -> Iterator[pl.LazyFrame]:
-    """Give frames of one row that fail when the plan runs, if a column of rows puts a user into several segments."""
-    for segment in inputs.segments:
-        if segment.at not in {"rows", "truth"}:
-            continue
-        frames = [inputs.truth] if segment.at == "truth" else [inputs.lists, inputs.truth]
-        users = [
-            frame.filter(pl.col("user").is_not_null()).select("user", segment.inside).unique()
-            for frame in frames
-            if frame is not None
-        ]
-        in_several = pl.len() > pl.col("user").n_unique()
-        each = pl.concat(users, how="vertical_relaxed").unique()
-        message = not_of_users(call, segment, inputs.units)
-        yield each.select(check=fails_whole_if(in_several, message))
-
-
-def not_of_users(call: str, segment: Segment, units: Sequence[str]) -> str:
-    """Return the message on a column of which a user has several values."""
-    option = "cluster" if segment.inside in units else "by"
-    given = Given(option, segment.name)
-    instead = f"evaluate(..., {given}) has the values of each segment, and compare(..., {given}) compares models within each"
-    if option == "cluster":
-        instead = "name a column that has one value for each user"
-    return f"{given}: {call} takes columns of users, but this one has several values for some user; {instead}"
-
-
 def as_frame(judged: Judged) -> pl.LazyFrame:
     """Return the judged frame under the bound column names, after the same checks as a metric."""
     if judged.sharing is not None:
-        msg = (
+        raise RecframeError(
             f"judge() gives each item a rank of its own, and ties={judged.sharing!r} has one for all items of a tie; "
             "write another ties= for it"
         )
-        raise RecframeError(msg)
     names, frame = judged.context.names, judged.frame()
     frame = after_checks(frame, judged, "rank", frame.collect_schema()["rank"], steep=False)
     roles = [*judged.model, *PAIR, "rank", "relevance"]

@@ -27,12 +27,14 @@ def ids_of(values: Any, name: str, size: int | None = None) -> pl.Series:
     if values is None:
         return pl.int_range(size or 0, dtype=pl.Int64, eager=True)
     if isinstance(values, Mapping | AbstractSet | str) or is_frame(values):
-        msg = f"{name}= is {kind_of(values)}; give the ids as a list, array, series or column, in the order of their places"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"{name}= is {kind_of(values)}; give the ids as a list, array, series or column, in the order of their places"
+        )
     ids = column_of(values, f"{name}=")
     if size is not None and len(ids) != size:
-        msg = f"{name}= has {len(ids):,} ids for {size:,} {name}; give one id for each, in their order"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"{name}= has {len(ids):,} ids for {size:,} {name}; give one id for each, in their order"
+        )
     wrong = ids.filter(ids.is_null() | ids.is_duplicated())
     if len(wrong):
         raise DataError(
@@ -49,8 +51,9 @@ def column_of(values: Any, title: str) -> pl.Series:
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
         ids = pl.Series(dtype=pl.Object)
     if ids.dtype.is_nested() or ids.dtype == pl.Object:
-        msg = f"ids of several kinds, or no plain values, in {title}; give ids of one kind: [str(one) for one in ids]"
-        raise ColumnError(msg)
+        raise ColumnError(
+            f"ids of several kinds, or no plain values, in {title}; give ids of one kind: [str(one) for one in ids]"
+        )
     return ids
 
 

@@ -35,13 +35,13 @@ def exploded(frame: Any, context: Context, number: str) -> Any:
         named = {"user": user, "item": item, "rank": PLACE, **named}
         items = kind.source(item)
         if str(getattr(items, "dtype", "")) == "object" and set in map(type, items):
-            msg = (
+            raise ColumnError(
                 f"column {item!r} holds sets, which have no order; give lists, the best item first"
             )
-            raise ColumnError(msg)
         if "rank" in kept:
-            msg = "the place in a list is the rank, so column 'rank' cannot stand; drop it first"
-            raise ColumnError(msg)
+            raise ColumnError(
+                "the place in a list is the rank, so column 'rank' cannot stand; drop it first"
+            )
     schema = rows.collect_schema()
     rows = rows.with_columns(_lists(name, schema[name], is_id=name == item) for name in lists)
     places = pl.int_ranges(1, pl.col(item).list.len() + 1).alias(PLACE)
@@ -87,10 +87,9 @@ def _lists(name: str, dtype: pl.DataType, *, is_id: bool) -> pl.Expr:
     """Return a column as lists, or say what it is instead."""
     inner = getattr(dtype, "inner", None)
     if inner is None or inner.is_nested() or (inner == pl.String and not is_id):
-        msg = (
+        raise ColumnError(
             f"column {name!r} is {dtype_shown(dtype)}; lists are those of ids or numbers. A frame with an item in each row is "
             "in long form; structs become columns by frame.explode(...).unnest(...); text is cut first, in pandas by "
             "frame[...].str.split(), in Polars by pl.col(...).str.extract_all(r'\\S+')"
         )
-        raise ColumnError(msg)
     return pl.col(name).cast(pl.List(inner))

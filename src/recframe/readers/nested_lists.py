@@ -155,8 +155,7 @@ def _long(nested: Any, numbers: Any, users: Any, items: Any, context: Context, n
     if is_frame(nested):
         if numbers is users is items is None:
             return exploded(nested, context, number)
-        msg = "a frame has its numbers, users and items as columns: give their names"
-        raise RecframeError(msg)
+        raise RecframeError("a frame has its numbers, users and items as columns: give their names")
     rows = _rows(nested, numbers, users, items, is_ranking=number == "score")
     named = {"user": "user", "item": "item", "rank": PLACE, number: "number"}
     named = {role: name for role, name in named.items() if name in rows.columns}
@@ -181,8 +180,9 @@ def _rows(lists: Any, numbers: Any, users: Any, items: Any, *, is_ranking: bool)
     if numbers is not None:
         beside = [*map(in_python, in_python(numbers))]
         if [*map(len, beside)] != [*map(len, held)]:
-            msg = "a user has more or fewer numbers than items; give a number for each item"
-            raise DataError(msg)
+            raise DataError(
+                "a user has more or fewer numbers than items; give a number for each item"
+            )
         numbers = [*chain.from_iterable(beside)]
     places = [place for place, row in enumerate(held) for _ in row]
     rows = pl.DataFrame({LIST: places, "user": ids.gather(places), **_columns(values, numbers)})
@@ -191,14 +191,16 @@ def _rows(lists: Any, numbers: Any, users: Any, items: Any, *, is_ranking: bool)
         rows = rows.cast({"item": pl.Int64}).filter(pl.col("item") >= 0)
         known, chosen = ids_of(items, "items"), rows["item"]
         if len(beyond := chosen.filter(chosen >= len(known))):
-            msg = f"the lists have the place {beyond[0]}, and items= has the ids of {len(known)} places"
-            raise DataError(msg)
+            raise DataError(
+                f"the lists have the place {beyond[0]}, and items= has the ids of {len(known)} places"
+            )
         rows = rows.with_columns(known.gather(chosen).alias("item"))
     if is_ranking:
         return _ranked(rows, by_number=any(isinstance(row, Mapping) for row in given))
     if not is_mapping and rows.select(LIST, "item").drop_nulls().is_duplicated().any():
-        msg = f"a row of ids has one twice{MATRIX}; what fills a row up is no id: leave it out"
-        raise DataError(msg)
+        raise DataError(
+            f"a row of ids has one twice{MATRIX}; what fills a row up is no id: leave it out"
+        )
     return rows
 
 
@@ -224,8 +226,9 @@ def _list(row: Any, user: Any, *, is_ranking: bool) -> list[Any]:
         return [*row.items()]
     # a set has no order
     if isinstance(row, (str, AbstractSet) if is_ranking else str) or not hasattr(row, "__len__"):
-        msg = f"the user {user!r} has {kind_of(row)}; give a list of items in their order, or a mapping of items to numbers"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"the user {user!r} has {kind_of(row)}; give a list of items in their order, or a mapping of items to numbers"
+        )
     return in_python(row)
 
 
@@ -239,8 +242,9 @@ def _columns(values: Sequence[Any], numbers: Any) -> dict[str, Any]:
             columns["number"] = pl.Series(numbers, dtype=pl.Float64)
     except (TypeError, ValueError) as error:
         reason = str(error).partition("\n")[0]
-        msg = f"an item is paired with a number, a score or a relevance: {reason}"
-        raise RecframeError(msg) from None
+        raise RecframeError(
+            f"an item is paired with a number, a score or a relevance: {reason}"
+        ) from None
     items = column_of(values, "the lists")
     whole = items.cast(pl.Int64, strict=False) if items.dtype.is_float() else items
     if items.dtype == pl.Boolean or (whole != items).any():

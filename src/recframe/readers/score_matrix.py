@@ -78,16 +78,17 @@ def from_scores(  # noqa: PLR0913  what a matrix does not say of itself
     check_threads()
     matrix = _matrix_of(scores, "scores")
     if truth and (k is not FIRST or exclude is not None):
-        msg = (
+        raise RecframeError(
             "k= and exclude= are for lists; a truth has all items: from_scores(matrix, truth=True)"
         )
-        raise RecframeError(msg)
     if k is not None and not (isinstance(length := plain_number(k), int) and length > 0):
-        msg = f"k is a positive whole number, or None for all candidates; found {shown(k)}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"k is a positive whole number, or None for all candidates; found {shown(k)}"
+        )
     if not truth and "bool" in str(matrix.dtype):
-        msg = "scores are Booleans; a score is a number, and relevances take truth=True"
-        raise RecframeError(msg)
+        raise RecframeError(
+            "scores are Booleans; a score is a number, and relevances take truth=True"
+        )
     rows = ids_of(users, "users", matrix.shape[0])
     columns = ids_of(items, "items", matrix.shape[1])
     if truth:
@@ -107,19 +108,17 @@ def _matrix_of(given: Any, name: str) -> Any:
         matrix.sum_duplicates()
         return matrix
     if is_frame(given) or isinstance(given, dict):
-        msg = (
+        raise RecframeError(
             f"{name} is {kind_of(given)}, and no matrix of users x items; a frame in long form is used as it is, "
             "frame.rec(...), and a wide one gives its numbers: rf.from_scores(frame[items].to_numpy(), users=..., "
             "items=items); rf.from_lists takes {user: {item: score}}"
         )
-        raise RecframeError(msg)
     matrix = given if hasattr(given, "dtype") else _array_of(given)
     if len(matrix.shape) != 2:  # noqa: PLR2004  users and items
-        msg = (
+        raise RecframeError(
             f"{name} has the shape {matrix.shape}; give a matrix of users x items, of one user "
             f"scores[None, :]"
         )
-        raise RecframeError(msg)
     return matrix
 
 
@@ -131,8 +130,9 @@ def _array_of(block: Any) -> Numbers:
         block = block.astype(np.float64).filled(np.nan)
     array = np.asarray(block)
     if array.dtype.kind not in "biuf":
-        msg = f"scores holds values of the dtype {array.dtype}; give numbers: scores.astype(float)"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"scores holds values of the dtype {array.dtype}; give numbers: scores.astype(float)"
+        )
     return array if array.dtype.name == "float32" else array.astype(np.float64, copy=False)
 
 
@@ -219,8 +219,9 @@ def _excluded(pairs: Any, context: Context, users: pl.Series, items: pl.Series) 
     if not is_side(pairs):
         matrix = _matrix_of(pairs, "exclude=")
         if matrix.shape != (len(users), len(items)):
-            msg = f"exclude= has the shape {matrix.shape}; give that of scores, or a frame of pairs"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"exclude= has the shape {matrix.shape}; give that of scores, or a frame of pairs"
+            )
         return _judged(matrix)
     side = Side("the frame exclude=", pairs, context)
     roles = ["user", "item"]

@@ -62,13 +62,15 @@ def dashboard(
     options.text("title", title)
     found = changes_of(runs_of(history, "dashboard"), window=window, level=level)
     if found.is_empty():
-        msg = "the history has no numbers yet; track some: rec.track(..., history='history.parquet', as_of='2026-11-22')"
-        raise RecframeError(msg)
+        raise RecframeError(
+            "the history has no numbers yet; track some: rec.track(..., history='history.parquet', as_of='2026-11-22')"
+        )
     keys = keys_of_changes(found)
     if model != "model" and model not in keys:
         close = suggestion(str(model), keys) or f"; it has {', '.join(keys) or 'none'}"
-        msg = f"model={shown(model)} is no column of the history that tells models or segments apart{close}"
-        raise ColumnError(msg)
+        raise ColumnError(
+            f"model={shown(model)} is no column of the history that tells models or segments apart{close}"
+        )
     rows = [_numbered(row, keys, model) for row in found.to_dicts()]
     last = {row["name"]: row["as_of"] for row in rows}
     newest = [row for row in rows if row["as_of"] == last[row["name"]]]

@@ -146,8 +146,9 @@ def check_ending(path: str) -> None:
     """Reject a file ending other than that of a page."""
     ending = Path(path).suffix
     if ending.lower() not in ENDINGS:
-        msg = f"cannot write {path!r}: {wrong_ending(ending)}; a page is an .html file"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"cannot write {path!r}: {wrong_ending(ending)}; a page is an .html file"
+        )
 
 
 def check_installed() -> None:
@@ -156,8 +157,9 @@ def check_installed() -> None:
         for name in ("jinja2", "altair", "vl_convert"):
             import_module(name)
     except ModuleNotFoundError as missing:
-        msg = f"a report needs {missing.name}, which is not installed; write: pip install 'recframe[report]'"
-        raise RecframeError(msg) from None
+        raise RecframeError(
+            f"a report needs {missing.name}, which is not installed; write: pip install 'recframe[report]'"
+        ) from None
 
 
 @lru_cache

@@ -56,8 +56,9 @@ def check_feature(inputs: Frames, of: str, call: str, takes: tuple[Shape, ...]) 
         return
     wanted = " or ".join(_SAID[shape] for shape in takes)
     column, hint = _shown(of), _hint(dtype, of, call, takes)
-    msg = f"{call} takes {wanted}; {column} of {FrameOf('items')} is {dtype_shown(dtype)}: {hint}"
-    raise ColumnError(msg)
+    raise ColumnError(
+        f"{call} takes {wanted}; {column} of {FrameOf('items')} is {dtype_shown(dtype)}: {hint}"
+    )
 
 
 def _shown(of: str) -> str:
@@ -119,11 +120,10 @@ def _check_bits(inputs: Frames, of: str, call: str, takes: tuple[Shape, ...]) ->
         if "vector" in takes
         else ""
     )
-    msg = (
+    raise ColumnError(
         f"{call} would read {_shown(of)} of {FrameOf('items')} as the categories 0 and 1: it is {dtype}, {width} values of 0 "
         f"and 1 for each item, which looks like a vector; {vector}give the names of each item's categories as a list"
     )
-    raise ColumnError(msg)
 
 
 @dataclass(frozen=True)

@@ -104,12 +104,11 @@ def _groups(sides: Sides, of: str) -> pl.LazyFrame:
 def _head_and_tail(sides: Sides) -> pl.LazyFrame:
     """Return the catalogue in the most popular items that hold 80 % of the pairs of train, and the others."""
     if sides.inputs.train is None:
-        msg = (
+        raise ColumnError(
             f"{CALL} needs groups of items: a column of {SideFrame('items')}, "
             f"{Either(f'recs.rec(items=items).{CALL}', CALL)}(of='genre'), or popularity, "
             f"{Either(f'recs.rec(train=train).{CALL}()', str(SideFrame('train')))}"
         )
-        raise ColumnError(msg)
     head: Any = attributes.in_head.build(sides, HEAD_SHARE)
     items = sides.items.select("item").join(head, on="item", how="left")
     return items.select("item", group=pl.col("value").fill_null(value=False))

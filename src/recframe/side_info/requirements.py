@@ -58,5 +58,4 @@ def check_needs(inputs: Frames, metric: Any, facts: Iterable[Fact]) -> None:
         ", ".join(f"{option}={option}" for option in options),
     )
     call = Either(f": {frame}.rec({bound_too}).{metric.name}({given})")
-    msg = f"{metric.name} needs {said}{call}"
-    raise ColumnError(msg)
+    raise ColumnError(f"{metric.name} needs {said}{call}")

@@ -54,11 +54,10 @@ def recent(fold: Fold, asked: Asked) -> pl.LazyFrame:
     """Return the items of most users among the rows of train within a length before its last one."""
     length, train = asked.window or fold.rule.horizon, fold.by_rule.train
     if length is None:
-        msg = (
+        raise RecframeError(
             f"the split {fold.rule.words} has no horizon, so 'recent' needs a length: baselines('recent', window='7d'), or a "
             "number where times are numbers"
         )
-        raise RecframeError(msg)
     first = before(time.max(), length, fold.log.require_time("baselines"))
     start = fold.log.held(train.select(start=first))
     return _popular_in(fold, train.join(start, how="cross").filter(time > pl.col("start")), asked)

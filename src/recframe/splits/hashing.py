@@ -105,11 +105,10 @@ def _word_of(name: str, dtype: pl.DataType) -> pl.Expr:
         has_none = whole.cast(pl.Float64).ne_missing(column) | (column == 2.0**63)
         column = whole + fails_if(has_none, msg)
     elif not (is_whole(dtype) or dtype in (pl.Boolean, pl.Null)):
-        msg = (
+        raise ColumnError(
             f"the column of the role {name!r} is {dtype_shown(dtype)}, of which no key can be made: keys take whole numbers up "
             f"to 64 bits, text, categories, Booleans, dates and datetimes; {remedy}"
         )
-        raise ColumnError(msg)
     return column.to_physical().cast(pl.UInt64, wrap_numerical=True)
 
 

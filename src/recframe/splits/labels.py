@@ -124,8 +124,9 @@ class Labels:
         """Return rows as a frame of the log's kind: the log's own columns, and others by their names inside the plan."""
         for name in beside.values():
             if name in self.log.kind.columns:
-                msg = f"the log has a column {name!r}, which is the name of one that the split adds; rename it first"
-                raise ColumnError(msg)
+                raise ColumnError(
+                    f"the log has a column {name!r}, which is the name of one that the split adds; rename it first"
+                )
         if self.log.is_lazy:
             rows = rows.join(self.check, how="cross", maintain_order="left")
             rows = rows.filter(pl.col("check") == 0)

@@ -62,11 +62,10 @@ class Log:
         """Return the dtype of the times, or say that the split needs them."""
         if "time" in self.names:
             return self.schema["time"]
-        msg = (
+        raise ColumnError(
             f"rec.split.{call}() needs the time of each row. Name its column: {bind(time=NAMED)}. "
             f"It has {listed(self.kind.columns)}"
         )
-        raise ColumnError(msg)
 
 
 def log_of(frame: Any, context: Context, *, min_relevance: float | None = None) -> Log:
@@ -74,8 +73,9 @@ def log_of(frame: Any, context: Context, *, min_relevance: float | None = None) 
     check_threads()
     side = Side("the log", frame, context)
     if side.kind.engine is not None:
-        msg = f"rec.split takes frames of Polars, pandas and Arrow, and {side.kind.engine.name} has none"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"rec.split takes frames of Polars, pandas and Arrow, and {side.kind.engine.name} has none"
+        )
     roles = [*PAIR] + ["time"] * (context.time is not None)
     roles += ["relevance"] * (min_relevance is not None or has_relevance(side))
     grades = f"Name the column that min_relevance= is of: {bind(relevance=NAMED)}"

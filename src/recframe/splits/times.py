@@ -46,13 +46,11 @@ def length_of(name: str, value: Any, dtype: pl.DataType, *, zero: bool = False) 
         number = _number(wrong, value, dtype)
         length, right = Length(number, number), "above 0"
     if length is None or length.seconds < 0 or not (zero or length.seconds):
-        msg = f"{wrong}: write a length {right}"
-        raise RecframeError(msg)
+        raise RecframeError(f"{wrong}: write a length {right}")
     if dtype == pl.Date and not length.by_calendar:
-        msg = (
+        raise RecframeError(
             f"{wrong}: the times are dates, so write a length of whole days, such as '7d' or '1mo'"
         )
-        raise RecframeError(msg)
     return length
 
 
@@ -133,6 +131,5 @@ def _number(wrong: str, value: object, dtype: pl.DataType) -> int | float:
     if number is None or (dtype.is_integer() and not isinstance(number, int)):
         kind = "whole numbers" if dtype.is_integer() else "numbers"
         takes = f"the times are {kind}, so write a number in their unit"
-        msg = f"{wrong}: {takes}, or make them datetimes: pl.from_epoch"
-        raise RecframeError(msg)
+        raise RecframeError(f"{wrong}: {takes}, or make them datetimes: pl.from_epoch")
     return number

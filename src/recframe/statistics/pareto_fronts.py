@@ -27,12 +27,14 @@ Row = Mapping[str, Any]
 def check_fronts(metrics: Sequence[Metric[...]]) -> None:
     """Say which of some metrics has no better end, or that there are too few."""
     if len(metrics) < 2:  # noqa: PLR2004  a trade-off
-        msg = "pareto takes two metrics or more, such as rec.pareto('ndcg@10', 'novelty@10')"
-        raise RecframeError(msg)
+        raise RecframeError(
+            "pareto takes two metrics or more, such as rec.pareto('ndcg@10', 'novelty@10')"
+        )
     for metric in metrics:
         if not metric.direction:
-            msg = f"{metric} has no better end, so that no model is ahead in it: leave it out of pareto()"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"{metric} has no better end, so that no model is ahead in it: leave it out of pareto()"
+            )
 
 
 def fronts(

@@ -98,16 +98,18 @@ class Requirement:
         one_of("direction", direction, (AT_LEAST, AT_MOST))
         number = plain_number(bound)
         if number is None or not math.isfinite(number):
-            msg = f"bound={shown(bound)}: a requirement has a number as its bound, such as 0.28"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"bound={shown(bound)}: a requirement has a number as its bound, such as 0.28"
+            )
         name = None if model is None else text_of(model)
         vars(self).update(metric=named, direction=direction, bound=float(number), model=name)
         low, high = named.range if name is None else (0.0, math.inf)
         if not low <= number <= high or (number == 0 and name is not None):
             what = f"{named.name} is" if name is None else "the factor of a model's value is"
             percentage = f"; {number:g} % is {number / 100:g}" if high == 1 < number else ""
-            msg = f"{str(self)!r} says nothing: {what} from {low:g} to {high:g}{percentage}"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"{str(self)!r} says nothing: {what} from {low:g} to {high:g}{percentage}"
+            )
 
     @classmethod
     def parse(cls, text: str) -> Requirement:
@@ -147,8 +149,9 @@ def required(given: Iterable[object], k: object = None) -> list[Requirement]:
         for one in each(given)
     ]
     if not asked:
-        msg = f"no requirement was given; write for example {EXAMPLE.partition(' or ')[0]}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"no requirement was given; write for example {EXAMPLE.partition(' or ')[0]}"
+        )
     cuts = cutoffs_for([one.metric for one in asked], k)
     at_cuts = (
         one if cut is None or one.metric.k is not None else replace(one, metric=one.metric @ cut)

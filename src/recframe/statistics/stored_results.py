@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 
 import polars as pl
 
-MOST_DECIMALS = 9
 TEXTS = {"metric", "best", "worst", "verdict", "note", "by", "segment"}
 COUNTS = {"wins", "ties", "losses", "users_needed", "n_lists", "n_segments"}
 FEW = 30
@@ -52,18 +50,6 @@ def joined_notes(notes: Iterable[pl.Expr | str]) -> pl.Expr:
     """Return notes as one text, null without any."""
     text = pl.concat_str(*notes, separator="; ", ignore_nulls=True)
     return pl.when(text != "").then(text)
-
-
-def decimals_of(low: float | None, high: float | None) -> int | None:
-    """Return the decimals that show two significant digits of half an interval's width; None without a width.
-
-    >>> decimals_of(0.0301, 0.0463), decimals_of(0.00783, 0.00811), decimals_of(140.0, 190.0)
-    (4, 5, 0)
-    """
-    half = 0.0 if low is None or high is None else (high - low) / 2
-    if not 0.0 < half < math.inf:
-        return None
-    return min(max(1 - math.floor(math.log10(half)), 0), MOST_DECIMALS)
 
 
 def as_shown(rows: pl.LazyFrame, decimals: Mapping[str, int]) -> pl.LazyFrame:

@@ -58,13 +58,15 @@ def write(
     `about` has the columns of `OF_RUN`, in that order. A run with the same three replaces the earlier one.
     """
     if not isinstance(tags, Mapping | None):
-        msg = f"tags={shown(tags)}: tags takes words by their names, such as tags={{'team': 'search'}}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"tags={shown(tags)}: tags takes words by their names, such as tags={{'team': 'search'}}"
+        )
     rows, kind = collected(summary), kind_for(summary)
     keys = rows.columns[: rows.columns.index("metric")]
     for taken in sorted({*keys} - {*keys_of(keys)}):
-        msg = f"column {taken!r} has the name of a history's own column; rename the column first"
-        raise ColumnError(msg)
+        raise ColumnError(
+            f"column {taken!r} has the name of a history's own column; rename the column first"
+        )
     # NOTE: by their places, since some names such as "^.*$" are patterns to Polars
     texts = [as_text(pl.nth(at), rows.dtypes[at]).fill_null(NULL) for at in range(len(keys))]
     as_of, name, fingerprint = (pl.lit(of, OWN[one]).alias(one) for one, of in about.items())
@@ -111,8 +113,7 @@ def history(history: History) -> pl.DataFrame:
     place = place_of(history)
     if not place.is_dir():
         begins = Either(f"rec.track(..., history={str(place)!r})", "recframe track")
-        msg = f"there is no history at {str(place)!r}; {begins} starts one"
-        raise RecframeError(msg)
+        raise RecframeError(f"there is no history at {str(place)!r}; {begins} starts one")
     files = place.glob("*.parquet")
     paths = sorted(files, key=lambda file: (file.stat().st_mtime_ns, file))
     return _read(paths).sort("as_of", "name", maintain_order=True)
@@ -146,8 +147,7 @@ def place_of(history: object) -> Path:
     place = Path(given).expanduser()
     if not str(given) or "://" in str(given) or place.is_file():
         folder = "a folder on a disk, with a file for each run, such as history='history.parquet'"
-        msg = f"history={shown(history)}: history takes the path of {folder}"
-        raise RecframeError(msg)
+        raise RecframeError(f"history={shown(history)}: history takes the path of {folder}")
     return place
 
 

@@ -299,9 +299,7 @@ class EagerPolars(EagerKind):
     def gathered(self, places: pl.Series, beside: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of some places, with more columns beside."""
         # to gather all rows in their order takes more than a rule's labels
-        is_whole = places.equals(
-            pl.int_range(len(self.frame), dtype=pl.get_index_type(), eager=True)
-        )
+        is_whole = len(places) == self.size and places.is_sorted()
         return beside_one_another([self.frame if is_whole else self.frame[places], beside])
 
 
@@ -387,8 +385,9 @@ def kind_for(frame: Any, title: object = "the frame", of_values: str = OF_COLUMN
         taken = (
             f"a polars.DataFrame, a polars.LazyFrame, a pandas.DataFrame{loaded} or an Arrow table"
         )
-        msg = f"{title} is {kind_of(frame)}; give {taken}{made_a_frame(frame, of_values, is_stream=_is_stream(frame))}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"{title} is {kind_of(frame)}; give {taken}{made_a_frame(frame, of_values, is_stream=_is_stream(frame))}"
+        )
     return found(frame)
 
 
@@ -417,14 +416,14 @@ def in_memory(thing: Any, title: str = "the frame") -> Any:
     try:
         found = pl.DataFrame(thing)
     except Exception as error:
-        msg = f"{title} is {kind_of(thing)}, which gives no table through Arrow's interface ({error}); give a frame of columns"
-        raise RecframeError(msg) from error
+        raise RecframeError(
+            f"{title} is {kind_of(thing)}, which gives no table through Arrow's interface ({error}); give a frame of columns"
+        ) from error
     if found.is_empty() and not hasattr(thing, "columns"):
-        msg = (
+        raise RecframeError(
             f"{title} is {kind_of(thing)} without rows; a stream can be read only once: first hold it in memory, as a "
             "pyarrow.Table or a polars.DataFrame"
         )
-        raise RecframeError(msg)
     return found
 
 
@@ -536,12 +535,11 @@ def check_threads() -> None:
     asked in forked processes alone: elsewhere they are started by a query, and processes that are forked before work.
     """
     if _is_forked() and not _has_threads():
-        msg = (
+        raise RecframeError(
             "this process was forked from one in which Polars had started its threads; a fork does not copy them, so a "
             "query would wait for ever: start processes with multiprocessing.get_context('spawn'), workers of a data loader "
             "with multiprocessing_context='spawn', or fork them before the first query"
         )
-        raise RecframeError(msg)
 
 
 if hasattr(os, "register_at_fork"):  # which Windows does not have

@@ -24,8 +24,9 @@ def series(frame: pd.DataFrame, name: str, inside: str, *, is_id: bool) -> pl.Se
     _check_arrow()
     column = frame[name]
     if column.ndim > 1:
-        msg = f"the pandas frame has {column.shape[1]} columns named {name!r}; drop or rename all but one"
-        raise ColumnError(msg)
+        raise ColumnError(
+            f"the pandas frame has {column.shape[1]} columns named {name!r}; drop or rename all but one"
+        )
     try:
         return _read(column, is_id=is_id).alias(inside)
     except Exception as error:
@@ -37,11 +38,10 @@ def series(frame: pd.DataFrame, name: str, inside: str, *, is_id: bool) -> pl.Se
                 if getattr(column.dtype, "kind", "") == "f"
                 else f"pd.to_numeric({shown})"
             )
-        msg = (
+        raise ColumnError(
             f"column {name!r} of the pandas frame cannot go through Arrow ({error}); "
             f"give it one dtype, for example {shown} = {cast}"
-        )
-        raise ColumnError(msg) from error
+        ) from error
 
 
 def _check_arrow() -> None:
@@ -112,8 +112,7 @@ def _check_bytes(column: pd.Series[Any]) -> None:
     found = column.dropna().iloc[0]
     # Arrow stores a UUID as its bytes, which would come back in its stead
     if not isinstance(found, bytes):
-        msg = f"it holds Python objects of the type {type(found).__name__}"
-        raise TypeError(msg)
+        raise TypeError(f"it holds Python objects of the type {type(found).__name__}")
 
 
 def _of_categories(column: pd.Series[Any], *, is_id: bool) -> pl.Series:
@@ -146,8 +145,7 @@ def labels_of(categories: Iterable[Any]) -> list[str]:
         labels = [write(category) for category in categories]
         if len(set(labels)) == len(labels):
             return labels
-    msg = "two of its categories read alike"
-    raise TypeError(msg)
+    raise TypeError("two of its categories read alike")
 
 
 TEXT = (pl.String, pl.Categorical, pl.Enum)

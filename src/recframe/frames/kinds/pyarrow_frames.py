@@ -72,13 +72,15 @@ class Arrow(EagerKind):
         del inside, is_id
         n_columns = self.columns.count(name)
         if n_columns > 1:
-            msg = f"the pyarrow table has {n_columns} columns named {name!r}; drop or rename all but one"
-            raise ColumnError(msg)
+            raise ColumnError(
+                f"the pyarrow table has {n_columns} columns named {name!r}; drop or rename all but one"
+            )
         column = self.frame.column(name)
         taken = _read(column)
         if taken is None:
-            msg = f"column {name!r} of the pyarrow table is {column.type}, which Polars does not have; cast it first"
-            raise ColumnError(msg)
+            raise ColumnError(
+                f"column {name!r} of the pyarrow table is {column.type}, which Polars does not have; cast it first"
+            )
         return taken
 
     def source(self, name: str) -> pa.DataType:

@@ -99,8 +99,7 @@ def _dtype(inside: str, name: str, schemas: Mapping[str, pl.Schema], ids: Names)
     if inside not in ids and all(map(is_number, dtypes.values())):
         return pl.Float64()
     cast = Either("; cast them to one dtype")
-    msg = f"column {name!r} has different dtypes: {in_frames(dtypes)}{cast}"
-    raise ColumnError(msg)
+    raise ColumnError(f"column {name!r} has different dtypes: {in_frames(dtypes)}{cast}")
 
 
 def _columns(wanted: Mapping[str, pl.DataType], schema: pl.Schema) -> list[pl.Expr]:
@@ -120,8 +119,7 @@ def held(frame: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     Context.check({"model": model})
     if not frame:
         give = Either("; give each model's frame: rf.rec({'svd': recs, ...})")
-        msg = f"the dict of models is empty{give}"
-        raise RecframeError(msg)
+        raise RecframeError(f"the dict of models is empty{give}")
     return Models(_checked(frame, model), model), options | {"model": model}
 
 
@@ -130,8 +128,9 @@ def _checked(frames: Mapping[Any, Any], model: str) -> dict[str, Any]:
     found = {}
     for name, frame in frames.items():
         if not isinstance(name, str):
-            msg = f"a model has a text as its name; found {shown(name)}: {{str(name): frame for name, frame in models.items()}}"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"a model has a text as its name; found {shown(name)}: {{str(name): frame for name, frame in models.items()}}"
+            )
         found[name] = in_memory(frame, _title(name))
     kinds = {name: kind_for(frame, _title(name)) for name, frame in found.items()}
     first, *_ = kinds
@@ -140,13 +139,11 @@ def _checked(frames: Mapping[Any, Any], model: str) -> dict[str, Any]:
             different = (
                 f"{kind_of(found[first])} for {first!r} and {kind_of(found[name])} for {name!r}"
             )
-            msg = f"the frames of all models must be of one kind; found {different}"
-            raise RecframeError(msg)
+            raise RecframeError(f"the frames of all models must be of one kind; found {different}")
     for name, kind in kinds.items():
         if model in kind.columns:
             rename = Either(", or name another one for the models: rf.rec({...}, model='...')")
-            msg = f"{_title(name)} has a column {model!r} of its own; drop it{rename}"
-            raise ColumnError(msg)
+            raise ColumnError(f"{_title(name)} has a column {model!r} of its own; drop it{rename}")
         if not kind.size and not kind.is_lazy:
             warn(
                 f"{_title(name)} has no rows, so no result has the model; leave it out, or look for its rows"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
-from itertools import repeat
 from typing import Any, Literal, TypeVar
 
 import polars as pl
@@ -284,7 +283,7 @@ class ExactSums:
         names: list[str] = []
         for name in self.values:
             parts = (REST,) if name in self.bounded else PARTS
-            names += map("{} {}".format, parts, repeat(name))
+            names += [f"{part} {name}" for part in parts]
         return names
 
 

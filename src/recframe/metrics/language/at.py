@@ -143,8 +143,7 @@ class At:
     def __getattr__(self, name: str) -> pl.Expr:
         words = [word for word in dir(type(self)) if not word.startswith("_")]
         found = sentence(f"{name!r} is not a word for writing metrics", suggestion(name, words))
-        msg = f"{found} There are {', '.join(words)}"
-        raise AttributeError(msg)
+        raise AttributeError(f"{found} There are {', '.join(words)}")
 
     # Words of the hits
 
@@ -277,8 +276,9 @@ class At:
         NOTE: the value is cut at k once, not word by word, so it is computed once for all cut-offs.
         """
         if isinstance(value, pl.Expr):
-            msg = "at.sum() takes a function of a hit, at.sum(lambda hit: hit.gain); a value has its own sum, at.gain.sum()"
-            raise RecframeError(msg)
+            raise RecframeError(
+                "at.sum() takes a function of a hit, at.sum(lambda hit: hit.gain); a value has its own sum, at.gain.sum()"
+            )
         return self.source.total(self._cut(value(replace(self, cut=True))))
 
     def running(self, expression: pl.Expr) -> pl.Expr:
@@ -289,8 +289,9 @@ class At:
     def scaled_gain(self, max_grade: float, min_grade: float = 0) -> pl.Expr:
         """Return the gain of a hit on a scale from 0, up to `min_grade`, to 1, from `max_grade` on."""
         if max_grade <= min_grade:
-            msg = f"max_grade is above min_grade; found max_grade={max_grade:g}, min_grade={min_grade:g}"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"max_grade is above min_grade; found max_grade={max_grade:g}, min_grade={min_grade:g}"
+            )
         name = f"{SCALED}{json.dumps([min_grade, max_grade])}"
         of_ties = self.sharing and self.order == "given"
         return self._of_hit(name) if of_ties else scaled(name, self.gain)

@@ -58,8 +58,7 @@ class AtLists:
             f"{name!r} is not a word for writing metrics over lists",
             suggestion(name, words),
         )
-        msg = f"{found} There are {', '.join(words)}"
-        raise AttributeError(msg)
+        raise AttributeError(f"{found} There are {', '.join(words)}")
 
     # Words of one item in one list
 

@@ -59,11 +59,13 @@ def cutoff(k: object) -> int:
     except TypeError:
         number = 0
     if number < 1:
-        msg = f"k is a positive whole number, a list or range of them, or None for the whole list; found {shown(k)}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"k is a positive whole number, a list or range of them, or None for the whole list; found {shown(k)}"
+        )
     if number > EXACT:
-        msg = f"k is at most {EXACT} (2^53), beyond which ranks are not distinct; None is the whole list"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"k is at most {EXACT} (2^53), beyond which ranks are not distinct; None is the whole list"
+        )
     return number
 
 
@@ -242,8 +244,9 @@ class Metric(Generic[P]):
         if args:
             named = signature_of(definition)
             of_it = f"parameters of {self.name} are given by name: {self.name}({named})"
-            msg = f"{of_it if named else f'{self.name} has no parameters'}; call it on a frame: frame.rec.{self.name}(k=10)"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"{of_it if named else f'{self.name} has no parameters'}; call it on a frame: frame.rec.{self.name}(k=10)"
+            )
         if not kwargs:
             return self
         given: dict[str, Any] = {}
@@ -306,8 +309,9 @@ class Metric(Generic[P]):
 
     def __matmul__(self, k: int) -> Metric[P]:
         if is_many(k):
-            msg = f"a metric has one cut-off; for several write evaluate(rf.{self.in_python}, k={shown(k)})"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"a metric has one cut-off; for several write evaluate(rf.{self.in_python}, k={shown(k)})"
+            )
         return replace(self, k=cutoff(k))
 
     @cached_property
@@ -352,11 +356,10 @@ class Metric(Generic[P]):
         """Return the expression of one list's value, or of a segment's for a set metric, in the words of `at`."""
         value = self.definition.function(at, **dict(self.settings))
         if not isinstance(value, pl.Expr):
-            msg = (
+            raise RecframeError(
                 f"the metric {self.name!r} returned {shown(value)}; "
                 "a metric returns a Polars expression, such as at.hit.sum()"
             )
-            raise RecframeError(msg)
         return value
 
     def expr(
@@ -388,8 +391,9 @@ class Metric(Generic[P]):
         └──────┴────────┘
         """
         if self.definition.over_lists:
-            msg = f"{self.name} needs more than one judged list, so it is not an expression; write frame.rec.{self.name}()"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"{self.name} needs more than one judged list, so it is not an expression; write frame.rec.{self.name}()"
+            )
         metric = self if k is None or self.k is not None else self @ k
         words = At(metric.k, JudgedList(pl.col(rank), pl.col(relevance), pl.col(item)))
         found = metric.value(words).cast(pl.Float64).alias(str(metric))
@@ -408,11 +412,10 @@ class MetricExpr(pl.Expr):
 
     def __call__(self, frame: object) -> Any:
         """Say what to write instead, where `assign` calls it."""
-        msg = (
+        raise RecframeError(
             f"{self.meta.output_name()!r} is an expression of Polars, which {kind_of(frame)} does not read; for its value of "
             "each user write rf.rec(frame).evaluate(..., by='user')"
         )
-        raise RecframeError(msg)
 
 
 def at_cutoffs(metrics: Sequence[Metric[...]], k: object) -> list[Metric[...]]:
@@ -487,15 +490,13 @@ def _checked(definition: Definition, name: str, value: object) -> Value:
             raise UnknownMetricError(meant)
         if name in _WHY:
             owners = ", ".join(sorted(OWNERS[name]))
-            msg = (
+            raise UnknownMetricError(
                 f"{definition.name} takes no {name}: {_WHY[name]}; metrics that take them: {owners}"
             )
-            raise UnknownMetricError(msg)
         found = sentence(
             f"{definition.name} has no parameter {name!r}", suggestion(name, definition.parameters)
         )
-        msg = f"{found} It has {signature_of(definition) or 'none'}"
-        raise UnknownMetricError(msg)
+        raise UnknownMetricError(f"{found} It has {signature_of(definition) or 'none'}")
     kind, extras = definition.kinds[name]
     if kind is Literal:
         if isinstance(value, str) and value in extras:
@@ -511,5 +512,4 @@ def _checked(definition: Definition, name: str, value: object) -> Value:
         return number
     else:
         takes = "a text, a number, True or False"
-    msg = f"{definition.name}({name}={shown(value)}): {name} takes {takes}"
-    raise RecframeError(msg)
+    raise RecframeError(f"{definition.name}({name}={shown(value)}): {name} takes {takes}")

@@ -48,8 +48,9 @@ class JudgedList:
             return self._agreement_before(float(name.removeprefix(AGREEMENT_BEFORE)))
         found: Callable[[], pl.Expr] | None = getattr(self, f"_{name}", None)
         if found is None:
-            msg = "a metric over the catalogue or over lists is not an expression over one list; call it on frame.rec"
-            raise RecframeError(msg)
+            raise RecframeError(
+                "a metric over the catalogue or over lists is not an expression over one list; call it on frame.rec"
+            )
         return found()
 
     def running(self, expression: pl.Expr) -> pl.Expr:

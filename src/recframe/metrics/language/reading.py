@@ -59,8 +59,7 @@ def mean_gain(
 def _reach(goes_on: GoesOn, depth: int) -> pl.Series:
     """Return the chance that each place is reached past places without gain."""
     if depth < 1:
-        msg = f"depth= is the last place that is read, 1 or more; found {depth}"
-        raise RecframeError(msg)
+        raise RecframeError(f"depth= is the last place that is read, 1 or more; found {depth}")
     grid = pl.select(place=pl.int_range(1, depth + 1).cast(pl.Float64)).join(
         pl.DataFrame({"gain": [0.0, 0.25, 0.5, 0.75, 1.0]}), how="cross"
     )
@@ -68,22 +67,21 @@ def _reach(goes_on: GoesOn, depth: int) -> pl.Series:
         asked = PLACE, GAIN, (NONE + goes_on(PLACE, GAIN)).alias("chance")
         found, some = grid.select(asked), grid[::-3].select(asked)
     except (TypeError, PolarsError) as error:
-        msg = (
+        raise RecframeError(
             f"{EXAMPLE} takes a function that returns a probability for a place and the gain there, of these two alone and "
             f"not of the gain so far: {error}"
-        )
-        raise RecframeError(msg) from error
+        ) from error
     if not some.equals(found[::-3]):
-        msg = f"{EXAMPLE} knows one place and its gain; found a function of other places too, such as their sum"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"{EXAMPLE} knows one place and its gain; found a function of other places too, such as their sum"
+        )
     chance = pl.col("chance")
     good = chance.is_between(0, 1) & ((chance > 0) | (GAIN > 0))
     if not (odd := found.filter(~good.fill_null(value=False))).is_empty():
-        msg = (
+        raise RecframeError(
             f"the reader of {EXAMPLE} goes on with a probability from 0 to 1, above 0 where there is no gain; found "
             f"{odd['chance'][0]}; one that stops at a place has depth="
         )
-        raise RecframeError(msg)
     return found.filter(GAIN == 0)["chance"].shift(1, fill_value=1.0).cum_prod()
 
 

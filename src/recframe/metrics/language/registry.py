@@ -230,24 +230,29 @@ def _check_names(definition: Definition) -> None:
     taken = _spellings(without="" if definition.name in reserved else definition.name)
     for name in (definition.name, *definition.aliases):
         if not NAME.fullmatch(name):
-            msg = f"{name!r} cannot name a metric; write the metric as a function with `def`"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"{name!r} cannot name a metric; write the metric as a function with `def`"
+            )
         if name in reserved:
-            msg = f"{name!r} is a name that recframe uses; give the metric another name"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"{name!r} is a name that recframe uses; give the metric another name"
+            )
         if name.casefold() in taken:
-            msg = f"{name!r} already names the metric {taken[name.casefold()].name!r}; give the metric another name"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"{name!r} already names the metric {taken[name.casefold()].name!r}; give the metric another name"
+            )
 
 
 def _check_signature(definition: Definition) -> None:
     if not (definition.parameters or inspect.signature(definition.function).parameters):
-        msg = f"a metric takes the words for writing it: def {definition.name}(at): ..."
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"a metric takes the words for writing it: def {definition.name}(at): ..."
+        )
     for name, parameter in definition.parameters.items():
         if parameter.default is parameter.empty or parameter.kind is not parameter.KEYWORD_ONLY:
-            msg = f"parameter {name!r} of {definition.name} needs a default and a star before it: (at, *, {name}=...)"
-            raise RecframeError(msg)
+            raise RecframeError(
+                f"parameter {name!r} of {definition.name} needs a default and a star before it: (at, *, {name}=...)"
+            )
 
 
 def _spellings(without: str = "") -> dict[str, Metric[...]]:
@@ -268,11 +273,11 @@ def parse(text: str) -> Metric[...]:
     parts = _TEXT.fullmatch(text) if isinstance(text, str) else None
     if parts is None:
         if meant := meant_by(text):
-            msg = f"{text!r} is not a metric; that is {str(meant)!r}"
-            raise UnknownMetricError(msg)
+            raise UnknownMetricError(f"{text!r} is not a metric; that is {str(meant)!r}")
         what = "already a metric, not text" if isinstance(text, Metric) else "not a metric"
-        msg = f"{shown(text)} is {what}; write a name, parameters and a cut-off, as in 'map(normalizer=min)@10'"
-        raise UnknownMetricError(msg)
+        raise UnknownMetricError(
+            f"{shown(text)} is {what}; write a name, parameters and a cut-off, as in 'map(normalizer=min)@10'"
+        )
     name, settings, k = parts.groups()
     if k is None and not settings and "at" in name:
         base, cut = cut_off(name)
@@ -284,8 +289,9 @@ def parse(text: str) -> Metric[...]:
         stated = [part for part in _SETTING.findall(settings) if part.strip()]
         chosen = found(**dict(_setting(found, part) for part in stated))
     if k is not None and (not k.isdecimal() or len(k) > _DIGITS):
-        msg = f"{text!r}: the cut-off after @ is a positive whole number, as in '{name}@10'{_as_parameter(found, k)}"
-        raise UnknownMetricError(msg)
+        raise UnknownMetricError(
+            f"{text!r}: the cut-off after @ is a positive whole number, as in '{name}@10'{_as_parameter(found, k)}"
+        )
     return chosen if k is None else chosen @ int(k)
 
 
@@ -315,21 +321,20 @@ def lookup(name: str, shown: str = "") -> Metric[...]:
     if name.casefold() in known:
         return known[name.casefold()]
     if told := elsewhere(name):
-        msg = f"unknown metric {shown or name!r}; {told}"
-        raise UnknownMetricError(msg)
+        raise UnknownMetricError(f"unknown metric {shown or name!r}; {told}")
     if meant := meant_by(name):
         cut = (shown or name).partition("@")[2].strip()
         meant = meant @ int(cut) if cut.isdecimal() and len(cut) <= _DIGITS and int(cut) else meant
-        msg = f"unknown metric {shown or name!r}; that is {str(meant)!r}"
-        raise UnknownMetricError(msg)
+        raise UnknownMetricError(f"unknown metric {shown or name!r}; that is {str(meant)!r}")
     close = suggestion(name, known, closeness=0.65)  # two of three letters of 'mrr'
     close = (
         close.replace("'?", f"{shown[shown.find(name) + len(name) :]}'?")
         if close and shown
         else close
     )
-    msg = f"unknown metric {shown or name!r}{close or '; rf.list_metrics() has the metrics'}"
-    raise UnknownMetricError(msg)
+    raise UnknownMetricError(
+        f"unknown metric {shown or name!r}{close or '; rf.list_metrics() has the metrics'}"
+    )
 
 
 def meant_by(name: object) -> Metric[...] | None:
@@ -372,8 +377,9 @@ def _form_of(name: str) -> str:
 def _setting(found: Metric[...], part: str) -> tuple[str, Value]:
     name, equals, text = (piece.strip() for piece in part.partition("="))
     if not equals:
-        msg = f"{part!r} is not a parameter; write {found.name}({signature_of(found.definition) or '...'})"
-        raise UnknownMetricError(msg)
+        raise UnknownMetricError(
+            f"{part!r} is not a parameter; write {found.name}({signature_of(found.definition) or '...'})"
+        )
     if _QUOTED.fullmatch(text):
         try:
             return name, str(ast.literal_eval(text))  # as `repr` printed it
@@ -398,15 +404,15 @@ def asked(metrics: Iterable[object], k: object = None) -> list[Metric[...]]:
     stated = list[Metric[...]]()
     for one in each(metrics):
         if not isinstance(one, str | Metric):
-            msg = (
+            raise RecframeError(
                 f"{shown(one)} is not a metric; write names or metric objects, as arguments or in a list: "
                 "evaluate('ndcg@10', rf.recall @ 20)"
             )
-            raise RecframeError(msg)
         stated.append(parse(one) if isinstance(one, str) else one)
     if not stated:
-        msg = 'no metric was requested; write for example evaluate("ndcg@10", "recall@20"); rf.list_metrics() has them all'
-        raise RecframeError(msg)
+        raise RecframeError(
+            'no metric was requested; write for example evaluate("ndcg@10", "recall@20"); rf.list_metrics() has them all'
+        )
     return at_cutoffs(stated, k)
 
 
