@@ -95,33 +95,6 @@ def _taken(run: Figures) -> str:
     return f"{clocks}, {run['peak_bytes'] / 1e9:.2f} GB"
 
 
-def growth() -> str:
-    result = figures("growth")
-    settings = result["settings"]
-    head = (
-        f"Six metrics at k = 10 unless noted, one size changed at a time: rows in lists of {settings['length']}; k over "
-        f"{settings['k_rows']:,} rows in lists of {settings['k_length']:,}; metrics and cut-offs over {settings['whole']:,} "
-        f"rows; models of {settings['model_rows']:,} rows each. Seconds of all threads together, the fewest of "
-        f"{result['repeats']} turns ({listed(result['machine'])}). Steepest is the highest slope on logarithmic axes, of parts "
-        f"that add more than {settings['weighty']} seconds if any do: 1 is linear, like the dashed lines, 0 is constant, and "
-        "above 1 is worse than linear."
-    )
-    titles = ["", "frames", "from", "to", "seconds", "steepest", "x compiled loop"]
-    return f"{head}\n\n{table(titles, map(_grown, result['lines']))}"
-
-
-def _grown(line: Figures) -> list[str]:
-    first, *_, last = line["points"]
-    middle, worst = line["middle"], line["steepest"]
-    (seconds,) = (point["minimum"] for point in line["points"] if point["size"] == middle["size"])
-    return [
-        *(line["axis"], line["name"], f"{first['size']:,}", f"{last['size']:,}"),
-        f"{first['minimum']:.3g} to {last['minimum']:.3g}",
-        f"{worst['slope']:.2f}, {worst['from']:,} to {worst['to']:,}",
-        f"{seconds / middle['loop_seconds']:.1f} at {middle['size']:,}",
-    ]
-
-
 def splits() -> str:
     result = figures("splits")
     found = {(one["work"], one["library"], one["frame"]): one for one in result["works"]}

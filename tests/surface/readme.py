@@ -71,7 +71,6 @@ PARTS: dict[str, Callable[[], str]] = {
     "front proofs": front_proofs,
     "front speed": tables.front,
     "cases": tables.cases,
-    "growth": tables.growth,
     "apart": lambda: tables.apart(tables.figures("apart")),
     "apart day": lambda: tables.apart(tables.figures("apart_day")),
     "large": tables.large,

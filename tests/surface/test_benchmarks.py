@@ -12,7 +12,6 @@ FOLDER = Path(__file__).parents[1] / "benchmarks"
 SMALL = {
     "run": ["--users", "500", "--repeats", "1"],
     "cases": ["--users", "500", "--repeats", "1"],
-    "growth": ["--small"],
     "simulations": ["--samples", "20"],
     "large": ["--folder", ".", "--rows", "20000", "--repeats", "1", "--memory", "200MB",
               "--layouts", "sorted by user", "more rows than memory"],
