@@ -124,7 +124,7 @@ def test_the_table_of_verdicts_has_those_that_there_are():
         for words in re.findall(r"^\| ([a-z][^|]*) \|", table, re.MULTILINE)
         for word in words.split(", ")
     }
-    tree = ast.parse(textwrap.dedent(inspect.getsource(comparison._verdicts)))
+    tree = ast.parse(textwrap.dedent(inspect.getsource(comparison._shown)))
     texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
     keys = [node.keys for node in ast.walk(tree) if isinstance(node, ast.Dict)]
     chosen = {one.value for nodes in keys for one in nodes} - {"shown"}
