@@ -118,15 +118,9 @@ class OfCall:
             return bool(self.known) and _highest(self.known) == 0
         if "model" not in of_hits[0]:
             return any(len(one["value"]) for one in of_hits) and _highest(of_hits) < HARDLY
-        frames = []
-        for one in of_hits:
-            values = one["value"]
-            lowest: Any = values.min()
-            if lowest is not None and lowest >= HARDLY and not values.has_nulls():
-                return False  # as most calls show
-            frames.append(pl.DataFrame({"model": one["model"], "value": values}))
-        of_models = pl.concat(frames).drop_nulls("model").group_by("model")
-        return bool((of_models.agg(value.max().fill_null(0))["value"] < HARDLY).any())
+        every = pl.concat([pl.DataFrame(dict(one)).select("model", "value") for one in of_hits])
+        of_models = every.drop_nulls("model").group_by("model").agg(value.max().fill_null(0))
+        return bool((of_models["value"] < HARDLY).any())
 
     @property
     def highest(self) -> float:

@@ -21,7 +21,9 @@ from recframe.audit import (
 from recframe.audit.checks import SEVERITIES, Check, Finding
 from recframe.audit.data import (
     BEHIND_FIRST,
+    HARDLY,
     MANY_USERS,
+    OF_HITS,
     Data,
     Numbers,
     OfCall,
@@ -31,6 +33,7 @@ from recframe.audit.split_rows import SplitRows
 from recframe.errors import fails_whole_if, readable, warn
 from recframe.evaluation.folds import in_folds
 from recframe.evaluation.plan import Run
+from recframe.evaluation.required_columns import needs_of
 from recframe.evaluation.trainings import one_of_each
 from recframe.frames.inputs import Frames, label_columns
 from recframe.frames.kinds.kind import Collect, run_by_size
@@ -194,7 +197,7 @@ def tell(
         call = replace(call, given={**given, **{name: run(frames[name]) for name in lazy}})
     k = max(filter(None, map(attrgetter("k"), metrics)), default=None)
     data = Data(inputs, k, of_call=call, looks={} if looks is None else looks)
-    is_low = call.are_hits_low and _may_show_why(data)
+    is_low = _may_be_low(call) and call.are_hits_low and _may_show_why(data)
     checks = (ALWAYS if is_here else []) + (LOW if is_low else [])
     left_out = [*without, *(OF_SCHEMAS if lazy else ())]
     found = _found(
@@ -220,6 +223,17 @@ def _numbers(
         value = columns.get(metric.text)
         numbers.append({} if value is None else {"value": value, **keys})
     return numbers
+
+
+def _may_be_low(call: OfCall) -> bool:
+    """Return whether no metric of hits has a value of 1 % or more, or of models only such values, as most calls have."""
+    for metric, rows in zip(call.metrics, call.numbers, strict=False):
+        if rows and needs_of(metric).columns & OF_HITS:
+            value, has_models = rows["value"], "model" in rows
+            known: Any = value.min() if has_models else value.max()
+            if known is not None and known >= HARDLY and not (has_models and value.has_nulls()):
+                return False
+    return True
 
 
 def _may_show_why(data: Data) -> bool:

@@ -131,13 +131,10 @@ def _lost(table: Table, ways: Mapping[str, Way], n_rows: int | None) -> Sequence
 
 def _worst(table: Table, name: str, ways: Sequence[Way]) -> Sequence[Any]:
     """Return the file, the row and the value of the first text that most ways lose."""
+    lost = pl.sum_horizontal(way.is_lost for way in ways)
+    row, value = pl.int_range(1, pl.len() + 1), pl.col(name)
     parts = (
-        part.rows.select(
-            pl.sum_horizontal(way.is_lost for way in ways).alias("lost"),
-            pl.lit(part.name).alias("place"),
-            pl.int_range(1, pl.len() + 1).alias("row"),
-            pl.col(name).alias("value"),
-        )
+        part.rows.select(lost=lost, place=pl.lit(part.name), row=row, value=value)
         for part in table.parts or [table]
     )
     rows = pl.concat(parts).sort("lost", descending=True, maintain_order=True)

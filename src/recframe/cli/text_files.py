@@ -56,20 +56,26 @@ class Table:
         return self.rows.collect_schema()
 
 
+def _first_line(source: Source, content: str | bytes) -> str | None:
+    """Return the first line of a text file that has any; None for an empty file."""
+    start = source.start or b""
+    # NOTE: for some lines of a file Polars reads many; a value in quotes may be cut off
+    is_start = content is source.content and b"\n" in start.strip() and b'"' not in start
+    head = start[: start.rfind(b"\n") + 1] if is_start else content
+    lines = _lines(head).head(FIRST_LINES).drop_nulls("line").head(1).collect()["line"]
+    return None if lines.is_empty() else str(lines[0]).removeprefix("\ufeff")
+
+
 def text_table(given: Given, source: Source, mark: str) -> Table | None:
     """Return a text file, with marks between the fields of a line, as a table; None for an empty file."""
     sign, header, has_quotes = (
         mark if len(mark) == 1 else UNIT,
         *map(given.option, ("header", "quotes")),
     )
-    content, start = _plain(given, source, mark, sign), source.start or b""
-    # NOTE: for some lines of a file Polars reads many; a value in quotes may be cut off
-    is_start = content is source.content and b"\n" in start.strip() and b'"' not in start
-    head = start[: start.rfind(b"\n") + 1] if is_start else content
-    lines = _lines(head).head(FIRST_LINES).drop_nulls("line").head(1).collect()["line"]
-    if lines.is_empty():
+    content = _plain(given, source, mark, sign)
+    first = _first_line(source, content)
+    if first is None:
         return None
-    first = lines[0].removeprefix("\ufeff")
     if has_quotes is None:
         has_quotes = sign in QUOTED_BY or any(map(IN_QUOTES.fullmatch, first.split(sign)))
     cells = next(csv.reader([first], delimiter=sign)) if has_quotes else first.split(sign)
