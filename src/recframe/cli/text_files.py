@@ -56,32 +56,29 @@ class Table:
         return self.rows.collect_schema()
 
 
-def _first_line(source: Source, content: str | bytes) -> str | None:
-    """Return the first line of a text file that has any; None for an empty file."""
+def _head(source: Source, content: str | bytes) -> str | bytes:
+    """Return whole lines from the start of a text file, or all of it where it is not at hand as it is."""
     start = source.start or b""
     # NOTE: for some lines of a file Polars reads many; a value in quotes may be cut off
     is_start = content is source.content and b"\n" in start.strip() and b'"' not in start
-    head = start[: start.rfind(b"\n") + 1] if is_start else content
-    lines = _lines(head).head(FIRST_LINES).drop_nulls("line").head(1).collect()["line"]
-    return None if lines.is_empty() else str(lines[0]).removeprefix("\ufeff")
+    return start[: start.rfind(b"\n") + 1] if is_start else content
 
 
 def text_table(given: Given, source: Source, mark: str) -> Table | None:
     """Return a text file, with marks between the fields of a line, as a table; None for an empty file."""
-    sign, header, has_quotes = (
-        mark if len(mark) == 1 else UNIT,
-        *map(given.option, ("header", "quotes")),
-    )
+    sign = mark if len(mark) == 1 else UNIT
+    header, has_quotes = map(given.option, ("header", "quotes"))
     content = _plain(given, source, mark, sign)
-    first = _first_line(source, content)
-    if first is None:
+    head = _head(source, content)
+    lines = _lines(head).head(FIRST_LINES).drop_nulls("line").head(1).collect()["line"]
+    if lines.is_empty():
         return None
+    first = lines[0].removeprefix("\ufeff")
     if has_quotes is None:
         has_quotes = sign in QUOTED_BY or any(map(IN_QUOTES.fullmatch, first.split(sign)))
     cells = next(csv.reader([first], delimiter=sign)) if has_quotes else first.split(sign)
     fields = [cell.strip() for cell in cells]
-    wrong = _wrong_names(fields, header, mark)
-    if wrong:
+    if wrong := _wrong_names(fields, header, mark):
         raise RecframeError(f"{source.name!r} {wrong}")
     settings: dict[str, Any] = {
         "has_header": header is None,
