@@ -120,6 +120,8 @@ NUMBERS = {
         1.0),
     "true and false": ("--columns|relevance=clicked",
         of(truth="user,item,clicked\n1,10,False\n1,11,true\n2,12,TRUE\n")),
+    "true and 1": ("--columns|relevance=clicked",
+        of(truth="user,item,clicked\n1,10,0\n1,11,true\n2,12,1\n")),
     "decimal commas": ("--separator|recs=;|--decimal|recs=comma",
         of("user;item;score\n1;10;0,91\n1;11;0,9\n2;12;NA\n")),
     "lists of one file": ("--columns|recs=item=items", of(NESTED, a="r.parquet")),
@@ -130,6 +132,8 @@ NUMBERS = {
     "dictionaries of lists": ("", of('{"1":["10","11"],"2":["12"]}', a="r.json")),
     "lists as text": ("--lists-separator|space",
         of("user,model,items\n1,m,10 11\n2,m,12\n", "user,items\n1,11\n2,12\n")),
+    "lists and scores as text": ("--lists-separator|space",
+        of("user,items,scores\n1,10 11,.9 .5\n2,12,.7\n")),
     "a truth of lists as text": ("--lists-separator|truth= ",
         of(LONG, "user,items\n1,11\n2,12\n", a="r.parquet")),
     "scores without ranks": ("", of("user,item,score\n1,10,.9\n1,11,8e-1\n2,12,+5\n")),
@@ -219,6 +223,8 @@ ERRORS = {
     "a column that is not there": ("--columns|item=article", of(),
         ("'r.csv' has no column 'article'. It has 'user', 'item', 'rank'. Name the column of "
         "the item: --columns item=NAME, or in this file alone --columns recs=item=NAME")),
+    "a column of one file that is not there": ("--columns|truth=item=artcle", of(),
+        "'t.csv' has no column 'artcle'. It has 'user', 'item'."),
     "no header": ("", of(BARE),
         ("'r.csv' seems to have no header line, as its first line is '1, 10, 1'; name its "
         "columns: --header user,item,rank")),

@@ -38,7 +38,7 @@ BOUNDS = {
     "compare_functions": 305,
     "compare_calls": 735,
     "compare_changes": 215,
-    "lines_of_tests": 35_770,
+    "lines_of_tests": 35_780,
 }
 """The largest value that each count may have."""
 

@@ -214,16 +214,13 @@ class Given:
     name: str
     path: str
     options: Mapping[str, Any]
+    columns: Mapping[str, str]
+    """The names of columns by their roles, in all files."""
 
     def option(self, name: str) -> Any:
         """Return the value of an option for this file, which is that for all files where there is no other."""
         of_files = self.options.get(name) or {}
         return of_files.get(self.name, of_files.get(""))
-
-    @cached_property
-    def columns(self) -> dict[str, str]:
-        """The names of columns by their roles, in all files."""
-        return columns_of(self.options)
 
     def column(self, role: str) -> str:
         """Return the name of a role's column in all files."""
@@ -289,11 +286,3 @@ def without_header(names: Iterable[str]) -> str:
         f"seems to have no header line, as its first line is {line!r}; name its columns: "
         "--header user,item,rank"
     )
-
-
-def columns_of(options: Mapping[str, Any]) -> dict[str, str]:
-    """Return the names of columns by their roles, in all files."""
-    by_file: dict[str, dict[str, str]] = options["columns"] or {}
-    found = {role: role for of_file in by_file.values() for role in of_file if role in ONLY_NAMED}
-    bound = {role: options[role] for role in ("model", "training") if options.get(role)}
-    return found | by_file.get("", {}) | bound

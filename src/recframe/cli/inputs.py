@@ -13,7 +13,7 @@ from rich.console import Console
 
 import recframe as rf
 from recframe.cli import files
-from recframe.cli.files import Given, columns_of
+from recframe.cli.files import ONLY_NAMED, Given
 from recframe.cli.output import Options, note, noted
 from recframe.cli.readers import table_of
 from recframe.cli.text_dtypes import typed
@@ -21,8 +21,6 @@ from recframe.errors import RecframeError
 from recframe.frames import hints
 from recframe.frames.hints import InShell
 from recframe.frames.options import DEFAULTS
-
-__all__ = ["bound", "columns_of", "paths_of", "reading", "scan", "scanned"]
 
 Paths: TypeAlias = Mapping[str, str]
 Frames: TypeAlias = dict[str, pl.LazyFrame]
@@ -62,15 +60,15 @@ def scanned(paths: Paths, options: Options) -> Frames:
     # a pipe can be read once
     sources = {path: files.sources(path) for path in dict.fromkeys(paths.values())}
     is_twice = "truth" in paths and paths["truth"] == paths.get("recs")
-    tables = {}
+    tables, columns = {}, columns_of(options)
     for name, path in paths.items():
         if not (is_twice and name == "truth"):
             with files.reading_of(path):
-                tables[name] = table_of(Given(name, path, options), sources[path])
+                tables[name] = table_of(Given(name, path, options, columns), sources[path])
     frames = typed(tables)
     if is_twice:
         frames["truth"] = frames["recs"]
-    elif "truth" in tables and columns_of(options).get("rank", "rank") in tables["truth"].schema:
+    elif "truth" in tables and columns.get("rank", "rank") in tables["truth"].schema:
         note(
             "TRUTH has ranks, as lists have; if it comes from a pattern, quote it: 'recs/*.parquet'"
         )
@@ -91,3 +89,11 @@ def bound(frames: Mapping[str, Any], options: Options) -> Any:
             )
         given["relevance"] = False
     return rf.rec(given.pop("recs"), **given)
+
+
+def columns_of(options: Options) -> dict[str, str]:
+    """Return the names of columns by their roles, in all files."""
+    by_file: dict[str, dict[str, str]] = options["columns"] or {}
+    found = {role: role for of_file in by_file.values() for role in of_file if role in ONLY_NAMED}
+    bound = {role: options[role] for role in ("model", "training") if options.get(role)}
+    return found | by_file.get("", {}) | bound

@@ -44,6 +44,8 @@ def _ways(table: Table, name: str) -> list[Way]:
     bare = text.str.strip_chars().str.to_lowercase()
     if mark := table.given.option("decimal"):
         bare = bare.str.replace(mark, ".", literal=True)
+    if role == "number":
+        bare = bare.replace(["true", "false"], ["1", "0"])
     is_text, is_value = text != "", ~bare.is_in(MISSING)
     whole = text.cast(pl.Int64, strict=False)
     number, fraction = (one.cast(pl.Float64, strict=False) for one in (text, bare))
@@ -63,12 +65,14 @@ def _ways(table: Table, name: str) -> list[Way]:
         Way(number.fill_nan(None), (number.is_null() | is_code) & is_text, pl.Float64),
         Way(fraction.fill_nan(None), (fraction.is_null() | is_code) & is_value),
     ]
+    if role == "number":
+        return ways
     values = [
         pl.when(bare.is_in(["true", "false"])).then(bare == "true"),
         *(text.str.strptime(dtype, form, strict=False) for form, dtype in TIMES.items()),
     ]
     ways += (Way(value, value.is_null() & is_value) for value in values)
-    return {"number": ways[: -len(TIMES)], "time": ways}.get(role or "", [*ways, as_text])
+    return ways if role == "time" else [*ways, as_text]
 
 
 def typed(tables: Mapping[str, Table]) -> dict[str, pl.LazyFrame]:
