@@ -159,3 +159,13 @@ def test_later_batches_may_have_narrower_numbers_than_the_first() -> None:
     added(made, ONE.with_columns(numbers), last)
     whole = ONE.rec(truth=TRUTH).evaluate("ndcg@10", by="week")
     assert_frame_equal(made.result(), whole, check_exact=True)
+
+
+def test_states_of_other_items_are_not_merged():
+    # whose digests are of the version of Polars
+    ours, other = (
+        rf.accumulator("coverage@2", items=pl.DataFrame({"item": list(items)}))
+        for items in ("ab", "ac")
+    )
+    with pytest.raises(rf.RecframeError, match="the states have different ids of frames"):
+        ours.merge(other)

@@ -115,7 +115,7 @@ def test_a_null_is_a_training_too_such_as_that_of_popularity():
 
 
 def test_trainings_and_models_that_are_not_bound_are_warned_of_and_found():
-    lists = pl.DataFrame({"seed": [1, 2], "user": [range(24)] * 2}).explode("user")
+    lists = pl.DataFrame({"seed": [1, 2], "user": [[*range(24)]] * 2}).explode("user")
     lists = lists.with_columns(rank=[*range(1, 6)]).explode("rank")
     lists = lists.with_columns(item=(pl.col("user") + pl.col("seed") + pl.col("rank")) % 30)
     recs = pl.concat([lists.with_columns(model=pl.lit(name)) for name in "ab"])

@@ -24,7 +24,7 @@ WALKS = {
 }
 """First calls, each made in a fresh process, on 60 judged rows or on those of two models."""
 BOUNDS = {
-    "nodes": 244_470,
+    "nodes": 244_500,
     "lines": 34_800,
     "files": 172,
     "files_out_of_size": 23,
@@ -38,7 +38,7 @@ BOUNDS = {
     "compare_functions": 305,
     "compare_calls": 735,
     "compare_changes": 215,
-    "lines_of_tests": 35_780,
+    "lines_of_tests": 35_790,
 }
 """The largest value that each count may have."""
 

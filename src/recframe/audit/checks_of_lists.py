@@ -171,7 +171,7 @@ def pooled_lists(data: Data) -> Findings:
     if data.context.folds is not None:  # the lists of one fold
         return
     several = pl.col("several")
-    most = (2 * several.sum() > pl.len()).over(data.inputs.model or pl.lit(0))
+    most = (2 * several.sum() > pl.len()).over(data.inputs.model or pl.lit(0, pl.Int64))
     rows = pooled(data.inputs).filter(most & several)
     remedy = text("tell them apart with ", told_apart(data.inputs), ", or rank ties one by one")
     yield Finding(data.main, rows, ("user", "rows"), remedy=remedy)

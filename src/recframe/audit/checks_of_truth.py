@@ -241,7 +241,7 @@ def no_relevant_beyond_lists(data: Data) -> Findings:
         return
     users = data.judged_users.filter(pl.col("relevant") > 0)
     if data.is_judged:
-        users = users.filter((pl.col("beyond").sum() == 0).over(data.parts or pl.lit(0)))
+        users = users.filter((pl.col("beyond").sum() == 0).over(data.parts or pl.lit(0, pl.Int64)))
     else:
         users = users.join(_listed_truth(data), how="cross")
     yield Finding(data.judging, users.select("user", rows="relevant"), ("user", "rows"))
@@ -309,14 +309,18 @@ def lists_of_the_truth(data: Data) -> Findings:
     if data.inputs.scored:
         place = pl.col("score").rank("ordinal", descending=True).over(data.keys)
     truth = data.relevant_rows.select(*part, "item").unique()
-    rows = joined(data.lists.with_columns(place=place), truth.with_columns(hit=1), [*part, "item"])
+    rows = joined(
+        data.lists.with_columns(place=place),
+        truth.with_columns(hit=pl.lit(1, pl.Int64)),
+        [*part, "item"],
+    )
     rows = joined(rows, truth.group_by(part).agg(n=pl.len()), part, how="inner")
     hit, n = pl.col("hit"), pl.col("n")
     first = hit.filter(pl.col("place") <= n).sum() / n.first()
     lists = rows.group_by(data.keys).agg(ROWS, recall=first, hits=hit.sum())
     # of truth that was made of the lists all items are hits
     lists = lists.filter(n_rows >= 2 * pl.col("hits"))
-    of_model = [*data.parts, *data.inputs.model] or pl.lit(0)
+    of_model = [*data.parts, *data.inputs.model] or pl.lit(0, pl.Int64)
     mean = pl.col("recall").mean()
     is_known = (mean > NEARLY_ALL) & (pl.len() >= ENOUGH_USERS)
     found = lists.filter(is_known.over(of_model))

@@ -303,7 +303,8 @@ def _table(findings: Found, run: Run | None = None) -> pl.LazyFrame:
 def _counts(name: str, finding: Finding) -> pl.LazyFrame:
     """Return the numbers of a finding as one row, or none where no row is concerned, or speaks against it."""
     schema, user = finding.rows.collect_schema(), pl.col("user")
-    counts = [pl.len(), pl.lit(0), pl.lit(1), pl.lit(0)]
+    none, one = pl.lit(0, pl.Int64), pl.lit(1, pl.Int64)
+    counts = [pl.len(), none, one, none]
     if "user" in schema:
         counts[1] = user.n_unique() - user.is_null().any()
     sums = {
