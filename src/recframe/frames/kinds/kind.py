@@ -100,7 +100,8 @@ class Known(NamedTuple):
                 if lowest is None or lowest >= 1:
                     hold.add("rank")
             if name == judging and "relevance" in rows.columns:
-                highest: Any = rows["relevance"].max()
+                floats = rows["relevance"].dtype.is_float()
+                highest: Any = rows["relevance"].max() if floats else None
                 if highest is None or highest < math.inf:
                     hold.add("relevance")
         return cls(frozenset(complete), frozenset(hold), few, rows_are_items)
