@@ -40,4 +40,5 @@ def test_weights_of_0_alone_give_no_number_and_one_of_them_no_value():
     assert rec.evaluate("mrr", by="user").rows() == [(1, None), (2, 0.5)]
     assert rec.evaluate("mrr").rows() == [(2, 0.5)]
     none = rec(users=users.with_columns(revenue=0.0))
-    assert none.evaluate("mrr").rows() == [(2, None)]
+    metrics = ["mrr", "recall(average=pooled)@2", "f_score(average=means)@2"]
+    assert none.evaluate(*metrics).rows() == [(2, None, None, None)]

@@ -29,8 +29,8 @@ EULER = 0.5772156649015329
 
 
 def ratio(part: pl.Expr, whole: pl.Expr, *, empty: float | None = 0.0) -> pl.Expr:
-    """Return part / whole, and where the whole is 0 what stands for an empty one: 0, or None for null."""
-    return pl.when(whole > 0).then(part / whole).otherwise(empty)
+    """Return part / whole, and where the whole is 0 what stands for an empty one: 0, or None for null; null of null."""
+    return pl.when(whole <= 0).then(empty).otherwise(part / whole)
 
 
 def discount(rank: pl.Expr) -> pl.Expr:
