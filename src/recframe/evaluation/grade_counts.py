@@ -9,6 +9,7 @@ import polars as pl
 
 from recframe.frames.by_expressions import is_elementwise
 from recframe.frames.kinds.kind import Ask, stream
+from recframe.frames.rows.profiling import distinct_ids
 from recframe.metrics.language.at import discount
 
 MOST_GRADES = 13
@@ -55,7 +56,7 @@ def _grades(gain: pl.Series) -> pl.Series | None:
     """Return the distinct gains, the lowest first; None where there are none or many."""
     if gain.head(_SAMPLE).n_unique() > MOST_GRADES:
         return None
-    grades = gain.unique().drop_nulls().sort()
+    grades = distinct_ids(gain).sort()
     return grades if 0 < len(grades) <= MOST_GRADES else None
 
 
@@ -68,10 +69,11 @@ def _lists(rows: pl.DataFrame, keys: Sequence[str], packs: Sequence[pl.Expr]) ->
     if len(keys) > 1 or not rows[keys[0]].flags["SORTED_ASC"]:
         sums = [pack.sum() for pack in packs]
         return stream(rows.lazy().group_by(keys).agg(gain.count().alias("n"), *sums))
-    so_far = rows.select(*keys, gain.cum_count().alias("n"), *(pack.cum_sum() for pack in packs))
+    sums = [pack.cum_sum() for pack in packs]
+    so_far = rows.lazy().select(*keys, gain.cum_count().alias("n"), *sums)
     ends = so_far.filter(key.ne_missing(key.shift(-1)))
     counts = pl.exclude(*keys)
-    return ends.with_columns(counts - counts.shift(fill_value=0))
+    return stream(ends.with_columns(counts - counts.shift(fill_value=0)))
 
 
 def _packs(grades: pl.Series) -> list[pl.Expr]:
