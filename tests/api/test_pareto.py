@@ -103,6 +103,16 @@ def test_by_segment_who_is_dominated_is_so_by_the_verdicts_of_the_segment():
     ]
 
 
+def test_a_lead_that_is_open_in_one_metric_dominates_nobody():
+    liked = pl.DataFrame({"user": range(40), "item": 0})
+    # a is better by mrr for everybody; by recall@3 it is ahead for one user
+    ranks = pl.when(pl.col("user") == 0).then(4).otherwise(2)
+    frames = {"a": liked.with_columns(rank=1), "b": liked.with_columns(rank=ranks)}
+    found = rf.rec(frames, liked).pareto("mrr", "recall@3")
+
+    assert found.select("front", "dominated_by").rows() == [("front", None), ("open", "a")]
+
+
 def test_a_model_without_a_value_is_on_no_front_and_says_why(kind):
     liked = pl.DataFrame({"user": [1, 2], "item": 1})
     frames = {"a": liked.with_columns(rank=pl.Series([1, 2]))}
