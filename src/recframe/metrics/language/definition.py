@@ -427,7 +427,7 @@ def at_cutoffs(metrics: Sequence[Metric[...]], k: object) -> list[Metric[...]]:
     ks = cutoffs_for(metrics, k)
     for one in metrics:
         for at in ks if one.k is None else [one.k]:
-            of_cut = replace(one, k=at)
+            of_cut = one if at == one.k else replace(one, k=at)
             found[of_cut.text, one.stated] = of_cut
     return list(found.values())
 
