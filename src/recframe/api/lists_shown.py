@@ -11,7 +11,7 @@ import polars as pl
 
 from recframe.api import argument_errors
 from recframe.api.argument_errors import By
-from recframe.audit.report import tell
+from recframe.audit.report import tell_of_columns
 from recframe.charts.long_format import check_of_users
 from recframe.errors import ColumnError, RecframeError, shown
 from recframe.evaluation.required_columns import keys_of, numbered
@@ -100,7 +100,7 @@ def _values_of_users(
 
 def warned_of_truth(inputs: Frames) -> WhatIsTold:
     """Return a callback that warns about the truth, for results that are no tables of metrics."""
-    return partial(tell, under_profile.at_home(inputs), [])
+    return partial(tell_of_columns, under_profile.at_home(inputs), [])
 
 
 def _rows_of_lists(inputs: Frames, metric: Metric[...], users: pl.LazyFrame) -> pl.LazyFrame:

@@ -9,6 +9,8 @@ from dataclasses import replace
 from functools import partial
 from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
+from itertools import filterfalse
+from operator import attrgetter
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, cast, overload
 
@@ -190,10 +192,8 @@ class Rec(Methods[F], Answers[F]):
         0.5
         """
         argument_errors.check_options(options)
-        given = {"truth": truth, **options}
-        given = {name: value for name, value in given.items() if value is not None}
-        bind = under_profile.bind if "profile" in given else Context.bind
-        return self._with(bind(self._context, given))
+        bind = Context.bind if options.get("profile") is None else under_profile.bind
+        return self._with(bind(self._context, {"truth": truth, **options}))
 
     @argument_errors.understood
     def evaluate(
@@ -256,7 +256,7 @@ class Rec(Methods[F], Answers[F]):
         request = Request.of(kind, inputs, metrics)
         plan = request.with_support() if support else request.evaluated(SUPPORT if tidy else ())
         plan = tidied(plan.lazy(), request.inputs, metrics) if tidy else plan
-        told = partial(tell_of_tidy if tidy else audit.tell, request.home, metrics)
+        told = partial(tell_of_tidy if tidy else audit.tell_of_columns, request.home, metrics)
         return cast("F", request.kind.give(plan, request.inputs.sources, told))
 
     @argument_errors.understood
@@ -366,7 +366,9 @@ class Rec(Methods[F], Answers[F]):
         asked = explanation.question(inputs, metric, profiles, k)
         made = asked.table(inputs, self._evaluated(inputs, asked.conventions))
         home = under_profile.at_home(inputs)
-        told = partial(audit.tell, home, [convention.metric for convention in asked.conventions])
+        told = partial(
+            audit.tell_of_columns, home, [convention.metric for convention in asked.conventions]
+        )
         result: F = self._kind.give(made, inputs.sources, told)
         rows = None if n_keys(inputs) else self._kind.rows(result)
         return explanation.Explanation(asked.text(rows or ()), result)
@@ -419,7 +421,7 @@ class Rec(Methods[F], Answers[F]):
 
     def _candidates(self, *named: object) -> Rec[F]:
         """Return the same without the models that are bounds, other than those that are named."""
-        bounds = tuple(one for one in self._context.bounds if one not in named)
+        bounds = tuple(filterfalse(named.__contains__, self._context.bounds))
         is_same = bounds == self._context.without
         return self if is_same else self._with(replace(self._context, without=bounds))
 
@@ -477,9 +479,9 @@ def _reads_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
     of_users = context.universe in {"truth", "both"} or context.no_relevant == "skip"
     if of_users or context.ties in {"pessimistic", "optimistic"}:
         return True
-    return any(
-        not metric.definition.over_lists or needs_of(metric).reads_relevance for metric in metrics
-    )
+    if not all(map(attrgetter("definition.over_lists"), metrics)):
+        return True
+    return any(needs_of(metric).reads_relevance for metric in metrics)
 
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from recframe.api import argument_errors
 from recframe.api.argument_errors import Asked, By, Cutoffs
 from recframe.api.lists_shown import warned_of_truth
 from recframe.audit.checks_of_models import first_of_each, models_of_other_users, notes_on_models
-from recframe.audit.data import Data, OfCall
+from recframe.audit.data import Data, Numbers, OfCall
 from recframe.audit.report import tell
 from recframe.errors import ColumnError, RecframeError
 from recframe.evaluation import evaluation, trainings
@@ -23,7 +23,6 @@ from recframe.evaluation.plan import Run, planned
 from recframe.evaluation.required_columns import (
     SUPPORT,
     Convention,
-    has_interval,
     is_of_segment,
     keys_of,
     n_keys,
@@ -70,31 +69,27 @@ class Request:
     run: Run
     """The execution of the call's plans."""
     inputs: Frames
+    home: Frames
+    """The frames under their profile's own policies."""
     stated: list[Convention]
     """Metrics with the conventions of the result, including the rounding of means."""
+    metrics: list[Metric[...]]
+    """The metrics with all their parameters, one for each column."""
 
     @classmethod
     def of(cls, kind: Kind, inputs: Frames, metrics: Sequence[Metric[...]], *more: Any) -> Self:
         """Return the request of some metrics of frames, whose answers are of a kind."""
-        context = inputs.context
+        context, home = inputs.context, inputs
+        if context.profile is not None:
+            home = under_profile.at_home(inputs)
         is_same = context.min_relevance_for == "all" and context.weight is None
         if context.profile is None and is_same:
             each = dict(zip(map(attrgetter("text"), metrics), metrics, strict=True)).values()
             stated = [*map(partial(Convention, context), each)]
         else:
             stated = under_profile.asked(context, metrics)
-        return cls(kind, Run.of(kind), inputs, stated, *more)
-
-    home: Frames = field(init=False)
-    """The frames under their profile's own policies."""
-    metrics: list[Metric[...]] = field(init=False)
-    """The metrics with all their parameters, one for each column."""
-
-    def __post_init__(self) -> None:
-        """Set the frames under their profile's own policies, and the metrics."""
-        profile = self.inputs.context.profile
-        home = self.inputs if profile is None else under_profile.at_home(self.inputs)
-        vars(self).update(home=home, metrics=[*map(attrgetter("metric"), self.stated)])
+        found = [*map(attrgetter("metric"), stated)]
+        return cls(kind, Run.of(kind), inputs, home, stated, found, *more)
 
     def evaluated(self, beside: Sequence[str]) -> Taken:
         """Return the metrics by segment, with the columns that stand beside each: a plan, or its result."""
@@ -110,8 +105,9 @@ class Request:
         if over_lists or not self.inputs.model or self.inputs.inside("id"):
             return self.evaluated(SUPPORT)
         context = self.stated[0].context.having(weight=None)
-        stated = [Convention(context, WITH_LIST), *self.stated]
-        plan = replace(self, stated=stated).evaluated(SUPPORT)
+        with_list = Convention(context, WITH_LIST)
+        whole = replace(self, stated=[with_list, *self.stated], metrics=[WITH_LIST, *self.metrics])
+        plan = whole.evaluated(SUPPORT)
         return plan.drop(str(WITH_LIST)).rename({support_of(WITH_LIST): "n_lists"})
 
 
@@ -135,7 +131,6 @@ class Question(Request):
 
     def __post_init__(self) -> None:
         """Set what the metrics, their conventions and the frames say together."""
-        super().__post_init__()
         whole, decimals, conventions = self.inputs, dict[str, int](), []
         if units := whole.units:
             left = tuple(one for one in whole.segments if one.inside not in units)
@@ -256,21 +251,18 @@ class Question(Request):
 
         NOTE: models of other users were looked for when notes were made.
         """
-        n_users = result.get_column("n_users")
-        sides: list[pl.DataFrame] = []
-        for side, name in ((MODEL, "value"), (BASELINE, "baseline_value")):
-            if name not in result.columns:
-                continue
-            columns = {"metric": result.get_column("metric"), "value": result.get_column(name)}
+        numbers = list[Numbers]()
+        for metric in self.metrics:
+            rows = result[result["metric"].eq(metric.text).arg_true()]
             # users are counted of one side
-            columns["n_users"] = n_users.clear(len(result)) if sides else n_users
-            if side in names:
-                of_model = result.get_column(names[side])
-                columns[MODEL] = of_model.cast(result.schema[names[MODEL]])
-            sides.append(pl.DataFrame(columns))
-        rows = pl.concat(sides)
-        are_of = map(rows["metric"].eq, map(attrgetter("text"), self.metrics))
-        numbers = [*map(rows.filter, are_of)]
+            values, models, of = [], [], {"n_users": rows["n_users"]}
+            for side, name in ((MODEL, "value"), (BASELINE, "baseline_value")):
+                if name in rows.columns:
+                    values.append(rows[name])
+                    if side in names:
+                        models.append(rows[names[side]].cast(rows[names[MODEL]].dtype))
+            of |= {"value": pl.concat(values)} | ({MODEL: pl.concat(models)} if models else {})
+            numbers.append(of)
         known = [models_of_other_users] if BASELINE in names and self.notes is None else []
         tell(self.home, self.metrics, numbers, run, self.looks, known)
 
@@ -280,11 +272,6 @@ def question(
 ) -> Question:
     """Return the request, or raise an error where it is invalid."""
     asked, names = registry.asked(metrics, k), argument_errors.names(by)
-    for metric in asked:
-        if not has_interval(metric):
-            raise RecframeError(
-                f"{metric} has no interval, since it compares each list with all others; evaluate() has its values"
-            )
     if cluster is None:
         inputs: Frames = rec._inputs(names or None, asked)  # noqa: SLF001  the methods of this room are those of a Rec
     else:
@@ -385,7 +372,7 @@ def tell_of_tidy(
     )
     rows = pl.DataFrame({name: result[own] for name, own in names.items()})
     n = len(metrics)
-    tell(home, metrics, [rows.gather_every(n, place) for place in range(n)], run)
+    tell(home, metrics, [rows.gather_every(n, place).to_dict() for place in range(n)], run)
 
 
 def with_notes(result: pl.LazyFrame, notes: pl.LazyFrame) -> pl.LazyFrame:

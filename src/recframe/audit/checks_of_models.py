@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 import polars as pl
 
 from recframe.audit.checks import Finding, Findings, check
@@ -50,8 +52,8 @@ def notes_on_models(data: Data) -> pl.LazyFrame | None:
     NOTE: a call counts of more than ten thousand users those of one hash in 64, as the look at eager lists does.
     """
     call = data.of_call
-    of_lists = call is not None and all(needs_of(one).over == "lists" for one in call.metrics)
-    if of_lists or data.inputs.all_users is not None:
+    units = [] if call is None else [*map(attrgetter("over"), map(needs_of, call.metrics))]
+    if (units and "users" not in units) or data.inputs.all_users is not None:
         return None
     rows, looks = data.look("recommendations"), data.lists_of_look()
     if rows is not None and looks is not None:

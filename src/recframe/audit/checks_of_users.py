@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 import polars as pl
 
 from recframe.audit.checks import Finding, Findings, check
 from recframe.audit.data import EMPTY, HARDLY, LISTED_AND_JUDGED, Data, item, n_rows
 from recframe.frames.hints import A_FRAME, Either, bind, text
+from recframe.frames.kinds.kind import run_as_it_is
 from recframe.frames.segments import Segment
 from recframe.ranking.judged_frame import PAIR, rows_of_models
 
@@ -108,21 +109,20 @@ def users_without_relevant(data: Data) -> Findings:
 def models_of_unequal_depth(data: Data) -> Findings:
     """Lists of models whose longest list ends before k and before another model's."""
     looks = data.lists_of_look()
-    if data.k is None or (looks is not None and _short(looks, data).is_empty()):
+    if data.k is None or (looks is not None and not len(run_as_it_is(_short(looks.lazy(), data)))):
         return
     lists = data.lengths.filter(pl.col("model").is_not_null())
     found = lists.join(_short(data.lengths, data), on="model", how="inner")
     yield Finding(data.main, found.select("model", "user", "depth"), ("model", "depth"))
 
 
-Lists = TypeVar("Lists", pl.LazyFrame, pl.DataFrame)
 LEAST_LISTS = 10
 """Fewest lists of a model whose depth is compared."""
 ALIKE = 0.95
 """Ratio of the lowest to the highest depth from which depths count as equal: a few items were only filtered out."""
 
 
-def _short(lists: Lists, data: Data) -> Lists:
+def _short(lists: pl.LazyFrame, data: Data) -> pl.LazyFrame:
     """Return the models whose longest list ends before k and before another model's, with its length, `depth`.
 
     Ranks with gaps are those of a few items among others, which say nothing of the lists' length.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import polars as pl
@@ -16,7 +17,7 @@ from recframe.evaluation.trainings import is_first
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, bind, text
 from recframe.frames.inputs import Frames, label_columns, without_models
-from recframe.frames.kinds.kind import stream
+from recframe.frames.kinds.kind import run_as_it_is, stream
 from recframe.frames.options import Context
 from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metric
@@ -61,7 +62,7 @@ PLANS = {"recommendations", "truth"}
 OF_HITS = HITS | EXPECTED
 """Columns of metrics that are above 0 only where a list has a relevant item."""
 Numbers = Mapping[str, pl.Series]
-"""Type of columns of a result, of equal length. NOTE: to make a frame of each takes half of a small call."""
+"""Type of columns of a result. NOTE: to make a frame of each takes half of a small call."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class OfCall:
     given: Mapping[str, pl.DataFrame]
     """The eager frames, by name."""
     numbers: Sequence[Numbers] = ()
-    """Of each metric `value`, a row for each segment, beside `n_users` and `model` where these are known; or no column."""
+    """Of each metric `value` and, where these are known, its `model` and `n_users`; or no column."""
 
     @property
     def reads_relevance(self) -> bool:
@@ -91,12 +92,12 @@ class OfCall:
     @property
     def n_rows(self) -> int:
         """The number of rows of the result."""
-        return max((len(one["value"]) for one in self.known), default=1)
+        return max(map(len, map(itemgetter("value"), self.known)), default=1)
 
     @cached_property
     def known(self) -> list[Numbers]:
         """The numbers of the metrics that have some."""
-        return [one for one in self.numbers if one]
+        return [*filter(None, self.numbers)]
 
     @cached_property
     def of_hits(self) -> list[Numbers]:
@@ -107,28 +108,13 @@ class OfCall:
                 found.append(one)
         return found
 
-    @cached_property
-    def are_hits_low(self) -> bool:
-        """Whether less than 1 % of the users, or of those of a model, have a hit, or every value is 0 or null.
-
-        NOTE: a mean of values up to 1 is at most the share of users with a hit.
-        """
-        of_hits = self.of_hits
-        if not of_hits:
-            return bool(self.known) and _highest(self.known) == 0
-        if "model" not in of_hits[0]:
-            return any(len(one["value"]) for one in of_hits) and _highest(of_hits) < HARDLY
-        every = pl.concat([pl.DataFrame(dict(one)).select("model", "value") for one in of_hits])
-        of_models = every.drop_nulls("model").group_by("model").agg(value.max().fill_null(0))
-        return bool((of_models["value"] < HARDLY).any())
-
     @property
     def highest(self) -> float:
         """The highest of these values, 0 without one."""
-        return _highest(self.of_hits)
+        return highest(self.of_hits)
 
 
-def _highest(numbers: Sequence[Numbers]) -> float:
+def highest(numbers: Sequence[Numbers]) -> float:
     """Return the largest value, 0 where there is none."""
     ends = []
     for one in numbers:
@@ -162,19 +148,19 @@ class Data:
         Of large frames they are those of some users, which are read once for all checks of a call.
         """
         if self.of_call is not None and not self.looks:
-            self.looks.update(self._of_some_users(self.of_call.given))
+            given = self.of_call.given
+            for one in filter(PLANS.__contains__, given):
+                self.looks[one] = given[one]
+            if max(map(len, self.looks.values()), default=0) > WHOLE_LOOK:
+                self.looks.update(self._of_some_users())
         return self.looks.get(name)
 
-    def _of_some_users(self, given: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-        """Return eager lists and truth, of large ones the rows of some users, unless these would be few."""
-        plans = {"recommendations": self.inputs.lists, "truth": self.inputs.truth}
-        rows = {name: plan for name, plan in plans.items() if plan is not None and name in given}
-        whole = {name: given[name] for name in rows}
-        if max(map(len, whole.values()), default=0) <= WHOLE_LOOK:
-            return whole
+    def _of_some_users(self) -> dict[str, pl.DataFrame]:
+        """Return the rows of some users of eager lists and truth, none where these would be few."""
+        rows: dict[str, Any] = {"recommendations": self.inputs.lists, "truth": self.inputs.truth}
 
         def of_one_in(n: int) -> dict[str, pl.DataFrame]:
-            return {name: stream(plan.filter(user.hash() % n == 0)) for name, plan in rows.items()}
+            return {name: stream(rows[name].filter(user.hash() % n == 0)) for name in self.looks}
 
         some = of_one_in(SHARE)
         n_users = _n_users(some.values())
@@ -182,7 +168,7 @@ class Data:
             return some
         # lists of several models, or long ones, are many rows of few users
         n = n_users * SHARE // ENOUGH_USERS
-        return of_one_in(n) if n > 1 else whole
+        return of_one_in(n) if n > 1 else {}
 
     @property
     def of_some_users(self) -> Data | None:
@@ -204,8 +190,9 @@ class Data:
         """Return the lists among the rows that are looked at, as `lengths` has them."""
         rows = self.look("recommendations")
         if rows is not None and "lengths" not in self.looks:
-            keys = [key for key in self.keys if key in rows.columns]
-            self.looks["lengths"] = rows.filter(self.ranked).group_by(keys).agg(*self.sizes)
+            keys = [*filter(rows.columns.__contains__, self.keys)]
+            lists = rows.lazy() if self.inputs.scored else rows.lazy().filter(self.ranked)
+            self.looks["lengths"] = run_as_it_is(lists.group_by(keys).agg(*self.sizes))
         return self.looks.get("lengths")
 
     def looks_well(self, name: str, holds: Callable[[pl.DataFrame], bool]) -> bool:
@@ -257,7 +244,7 @@ class Data:
     @property
     def keys(self) -> list[str]:
         """The keys of a list."""
-        return [*self.parts, *self.inputs.model, "user"]
+        return [*self.inputs.inside("rows"), *self.inputs.model, "user"]
 
     @property
     def parts(self) -> list[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import filterfalse
 from math import inf, isfinite
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import polars as pl
@@ -28,6 +29,7 @@ from recframe.audit.data import (
     Numbers,
     OfCall,
     example,
+    highest,
 )
 from recframe.audit.split_rows import SplitRows
 from recframe.errors import fails_whole_if, readable, warn
@@ -172,22 +174,36 @@ def _doubts(data: Data, lists: pl.DataFrame, n_groups: int) -> dict[str, bool]:
     }
 
 
+def tell_of_columns(
+    inputs: Frames, metrics: Sequence[Metric[...]], result: pl.DataFrame, run: Collect
+) -> None:
+    """Warn of what a result shows that has a column for each metric, see `tell`; of one that it lacks there are no numbers."""
+    columns, keys, numbers = result.to_dict(), dict[str, pl.Series](), list[Numbers]()
+    for inside, name in ("n_users", "n_users"), ("model", inputs.context.names["model"]):
+        if name in columns and (inside == "n_users" or inputs.model):
+            keys[inside] = columns[name]
+    for metric in metrics:
+        value = columns.get(metric.text)
+        numbers.append({} if value is None else {"value": value, **keys})
+    tell(inputs, metrics, numbers, run)
+
+
 def tell(
     inputs: Frames,
     metrics: Sequence[Metric[...]],
-    result: pl.DataFrame | list[pl.DataFrame],
+    numbers: Sequence[Numbers],
     run: Collect,
     looks: dict[str, pl.DataFrame] | None = None,
     without: Collection[Check] = (),
 ) -> None:
     """Warn of what is rarely meant, and where there are hardly any hits, of why; of bounds nothing is said.
 
-    The result has a column for each metric, or is the frames of `OfCall.numbers`. Of several trainings one is looked at.
+    The numbers are those of `OfCall`. Of several trainings one is looked at.
     """
     if inputs.training or inputs.folds is not None:
         inputs = one_of_each(inputs)
     inputs = inputs.candidates if inputs.context.bounds else inputs
-    call = OfCall(metrics, inputs.given, _numbers(inputs, metrics, result))
+    call = OfCall(metrics, inputs.given, numbers)
     is_whole = inputs.all_users is None
     given = inputs.given if is_whole else {}
     frames: dict[str, Any] = {LISTS: inputs.lists, "truth": inputs.truth, "users": inputs.users}
@@ -197,43 +213,37 @@ def tell(
         call = replace(call, given={**given, **{name: run(frames[name]) for name in lazy}})
     k = max(filter(None, map(attrgetter("k"), metrics)), default=None)
     data = Data(inputs, k, of_call=call, looks={} if looks is None else looks)
-    is_low = _may_be_low(call) and call.are_hits_low and _may_show_why(data)
-    checks = (ALWAYS if is_here else []) + (LOW if is_low else [])
+    is_low = _are_hits_low(call) and _may_show_why(data)
+    always = (ALWAYS if metrics else OF_JUDGING) if is_here else []
     left_out = [*without, *(OF_SCHEMAS if lazy else ())]
-    found = _found(
-        [one for one in checks if one not in left_out and (metrics or one in OF_JUDGING)], data
-    )
-    if found:
+    checks = filterfalse(left_out.__contains__, [*always, *(LOW if is_low else [])])
+    if found := _found([*checks], data):
         rows = run(_table(found)).unique("check", keep="first", maintain_order=True)
         for row in rows.rows(named=True):
             _tell(inputs, *found[row["finding"]], row)
 
 
-def _numbers(
-    inputs: Frames, metrics: Sequence[Metric[...]], result: pl.DataFrame | list[pl.DataFrame]
-) -> list[Numbers]:
-    """Return the numbers of each metric, none of one that the result lacks."""
-    if isinstance(result, list):
-        return [*map(pl.DataFrame.to_dict, result)]
-    columns, keys, numbers = result.to_dict(), dict[str, pl.Series](), list[Numbers]()
-    for inside, name in ("n_users", "n_users"), ("model", inputs.context.names["model"]):
-        if name in columns and (inside == "n_users" or inputs.model):
-            keys[inside] = columns[name]
-    for metric in metrics:
-        value = columns.get(metric.text)
-        numbers.append({} if value is None else {"value": value, **keys})
-    return numbers
+def _are_hits_low(call: OfCall) -> bool:
+    """Return whether less than 1 % of the users, or of those of a model, have a hit, or every value is 0 or null.
 
-
-def _may_be_low(call: OfCall) -> bool:
-    """Return whether no metric of hits has a value of 1 % or more, or of models only such values, as most calls have."""
+    NOTE: a mean of values up to 1 is at most the share of users with a hit. Most calls have one that is not low.
+    """
     for metric, rows in zip(call.metrics, call.numbers, strict=False):
         if rows and needs_of(metric).columns & OF_HITS:
             value, has_models = rows["value"], "model" in rows
             known: Any = value.min() if has_models else value.max()
             if known is not None and known >= HARDLY and not (has_models and value.has_nulls()):
                 return False
-    return True
+    of_hits = call.of_hits
+    if not of_hits:
+        return bool(call.known) and highest(call.known) == 0
+    if "model" not in of_hits[0]:
+        return any(map(len, map(itemgetter("value"), of_hits)))
+    every = pl.concat(
+        [pl.DataFrame({"model": one["model"], "value": one["value"]}) for one in of_hits]
+    )
+    of_models = every.drop_nulls("model").group_by("model").agg(pl.col("value").max().fill_null(0))
+    return bool((of_models["value"] < HARDLY).any())
 
 
 def _may_show_why(data: Data) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from itertools import combinations
 from typing import Any, ClassVar, Literal, TypedDict, get_args
 
 from recframe.errors import RecframeError, kind_of, sentence, shown, suggestion
@@ -159,38 +159,34 @@ class Context:
 
     def __post_init__(self) -> None:
         """Set what the options say together."""
-        names = {}
+        names, of_lists = {}, []
         for role in NAMED_COLUMNS:
             name = getattr(self, role)
             names[role] = name if isinstance(name, str) else role
+            if role in OF_LISTS and name is not None:
+                of_lists.append(role)
         if self.folds is not None:
             names[FOLD] = self.folds.column
         reference = self.reference if isinstance(self.reference, str) else None
         vars(self).update(
             names=names,
-            of_lists=[role for role in OF_LISTS if getattr(self, role) is not None],
-            frames=[frame for frame in _SIDES(self) if frame is not None],
+            of_lists=of_lists,
+            frames=[*filter(_is_bound, _SIDES(self))],
             policies=_POLICIES(self),
             without_frames=(*_WITHOUT_FRAMES(self), reference),
         )
 
     def bind(self, options: Mapping[str, Any]) -> Context:
-        """Return the context with new values of some options, validated."""
-        self.check(options)
-        held = {
-            name: _side(name, value) if name in SIDES else _plain(name, value)
-            for name, value in options.items()
-        }
-        bound = replace(self, **held, given=self.given.union(options))
+        """Return the context with new values of some options, validated; None is none."""
+        held = {}
+        for name, value in options.items():
+            if value is not None:
+                check_option(name, value)
+                held[name] = _side(name, value) if name in SIDES else _plain(name, value)
+        bound = replace(self, **held, given=self.given.union(held))
         _check_roles(bound)
         _check_threshold(bound)
         return bound
-
-    @staticmethod
-    def check(options: Mapping[str, Any]) -> None:
-        """Reject invalid values of options."""
-        for name, value in options.items():
-            _check_option(name, value)
 
     def assuming(self, policies: Mapping[str, Any]) -> Context:
         """Return the context with values for policies that are not bound."""
@@ -216,6 +212,7 @@ OPTIONS = tuple(
     name for name in TYPES if name not in {"by", "folds", "bounds", "split", "without", "given"}
 )
 """Names of the options of `rec(...)`."""
+_is_bound = functools.partial(operator.is_not, None)
 _SIDES: Callable[[Context], tuple[object, ...]] = operator.attrgetter(*SIDES)
 _POLICIES: Callable[[Context], tuple[object, ...]] = operator.attrgetter(*DEFAULTS)
 _WITHOUT_FRAMES: Callable[[Context], tuple[object, ...]] = operator.attrgetter(
@@ -225,17 +222,18 @@ _WITHOUT_FRAMES: Callable[[Context], tuple[object, ...]] = operator.attrgetter(
 
 def _check_roles(context: Context) -> None:
     """Reject a column with two roles, one of them that of an id."""
-    roles = [role for role in ROLES if role != "propensity"]  # whose dtype says more
-    named = [
-        one for one in roles if one in {"user", "item"} or isinstance(getattr(context, one), str)
-    ]
-    for first, second in combinations(named, 2):
-        is_same = context.names[first] == context.names[second]
-        # a rank, or a score, may be a relevance as well
-        if is_same and {first, second} - {"rank", "score"} != {"relevance"}:
-            raise RecframeError(
-                f"column {context.names[first]!r} has two roles, {first}= and {second}=; name a column for each"
-            )
+    roles_of: dict[str, list[str]] = {}
+    for role in ROLES[:-1]:  # without propensities, whose dtype says more
+        if role not in {"user", "item"} and not isinstance(getattr(context, role), str):
+            continue
+        column = context.names[role]
+        for other in roles_of.setdefault(column, []):
+            # a rank, or a score, may be a relevance as well
+            if {other, role} - {"rank", "score"} != {"relevance"}:
+                raise RecframeError(
+                    f"column {column!r} has two roles, {other}= and {role}=; name a column for each"
+                )
+        roles_of[column].append(role)
 
 
 def _check_threshold(context: Context) -> None:
@@ -247,7 +245,8 @@ def _check_threshold(context: Context) -> None:
         )
 
 
-def _check_option(name: str, value: object) -> None:
+def check_option(name: str, value: object) -> None:
+    """Reject an invalid value of an option."""
     if name in NAMED_COLUMNS:
         or_false = ", or False, so that each row counts" * (name == "relevance")
         if not (value is None or isinstance(value, str) or (or_false and value is False)):
@@ -424,7 +423,8 @@ def frame(  # noqa: PLR0913  a name for each role
     names: dict[str, Any] = {"user": user, "item": item, "rank": rank, "score": score}
     names |= {"relevance": relevance, "propensity": propensity, "time": time}
     names = {role: name for role, name in names.items() if name is not None}
-    Context().check(names)
+    for role, name in names.items():
+        check_option(role, name)
     return NamedFrame(frame, names)
 
 

@@ -169,7 +169,7 @@ def _shown(of: Sums, how: Comparing) -> Shown:
     same = (n > 1) & (of.ties == n)
     unpaired = of_unpaired(n, of.unpaired, of.directed & of.of_each)
     # on one side, as a gate that holds
-    not_worse, not_better = (p_value <= alpha / 2 for p_value in p_values)
+    not_worse, not_better = np.less_equal(p_values, alpha / 2)
     good = np.where((e.value > 0) == of.higher, "better", "worse")
     cases = {
         "few": few,

@@ -281,17 +281,21 @@ def as_numbers(column: pl.Series) -> Numbers:
 
 def as_columns(found: Mapping[str, Any], dtypes: Mapping[str, Any]) -> pl.DataFrame:
     """Return arrays as columns, those that have a dtype; NaN is null."""
-    there = filter(found.__contains__, dtypes)
-    return pl.DataFrame(
-        [pl.Series(name, found[name], nan_to_null=True).cast(dtypes[name]) for name in there]
-    )
+    columns = []
+    for name in filter(found.__contains__, dtypes):
+        column = pl.Series(name, found[name], nan_to_null=True)
+        columns.append(column.cast(dtypes[name]))
+    return pl.DataFrame(columns)
 
 
 def words(lacks: dict[str, Flags], notes: Mapping[str, Flags]) -> list[str | None]:
     """Return the first word on what a row lacks, or else all of its notes joined; None where there is none."""
     text = np.full_like(next(iter(lacks.values())), "", dtype=object)
     for note, holds in notes.items():
-        text[holds] += f"; {note}"
+        text[holds & (text != "")] += "; "
+        text[holds] += note
     for lack, holds in reversed(lacks.items()):
-        text[holds] = f"; {lack}"
-    return [one[2:] or None for one in text]
+        text[holds] = lack
+    text[text == ""] = None
+    found: list[str | None] = text.tolist()
+    return found

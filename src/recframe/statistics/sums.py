@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import polars as pl
 
-from recframe.errors import fails_whole_if, shown_in_plan, worded
+from recframe.errors import RecframeError, fails_whole_if, shown_in_plan, worded
 from recframe.evaluation import evaluation, trainings
 from recframe.evaluation.contributions import Contributions, contributions
 from recframe.evaluation.evaluation import values_of_trainings
@@ -21,6 +21,7 @@ from recframe.evaluation.required_columns import (
     SUPPORT,
     TOTAL,
     Convention,
+    has_interval,
     is_of_segment,
     keys_of,
     name_beside,
@@ -129,7 +130,8 @@ class Sample:
     @property
     def conventions(self) -> list[Convention]:
         """The metrics, each once."""
-        return [*{one.metric.text: one for one in self.asked.values()}.values()]
+        each = self.asked.values()
+        return [*dict(zip(map(attrgetter("metric.text"), each), each, strict=True)).values()]
 
     @property
     def whole(self) -> Frames:
@@ -411,6 +413,11 @@ def _without_groups(sample: Sample) -> pl.LazyFrame:
     keys = [*keys_of(whole, metrics)]
     draw = partial(_drawn, inputs=sample.inputs, cluster=sample.cluster)
     each = replace(whole, segments=(*whole.segments, Segment(GROUP, GROUP, "rows", add=draw)))
+    for metric in metrics:
+        if not has_interval(metric):
+            raise RecframeError(
+                f"{metric} has no interval, since it compares each list with all others; evaluate() has its values"
+            )
     are_changes = all(Level.EVERYWHERE not in needs_of(one).levels for one in metrics)
     left_out = replace(run, adds=partial(_left_out, run, changes=are_changes))
     rows = numbered(evaluation.evaluate(each, stated, left_out, SUPPORT), [*keys, GROUP])

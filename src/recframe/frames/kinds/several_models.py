@@ -13,7 +13,7 @@ from recframe.errors import ColumnError, RecframeError, kind_of, shown, warn
 from recframe.frames.dtypes import common, in_frames
 from recframe.frames.hints import ROLES, Either
 from recframe.frames.kinds.kind import Kind, Named, Names, Taken, in_memory, is_number, kind_for
-from recframe.frames.options import Context, is_side
+from recframe.frames.options import check_option, is_side
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def held(frame: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     if not is_models:
         return frame, options
     model = options.get("model") or "model"
-    Context.check({"model": model})
+    check_option("model", model)
     if not frame:
         give = Either("; give each model's frame: rf.rec({'svd': recs, ...})")
         raise RecframeError(f"the dict of models is empty{give}")
