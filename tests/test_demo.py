@@ -132,8 +132,8 @@ def test_the_side_effects_are_those_of_the_lists_and_of_what_the_users_kept():
 def test_a_folder_that_cannot_be_made_is_one_line():
     Path("taken").write_text("a file")
     result = CliRunner().invoke(main, [*SMALL, "--save", "taken/shop"])
-    assert result.exit_code == 1
-    assert result.stderr == "error: cannot write to taken/shop: Not a directory\n"
+    assert result.exit_code == 2
+    assert result.stderr == "Error: cannot write to taken/shop: Not a directory\n"
 
 
 def test_saved_frames_give_the_numbers_of_the_demo_by_the_command_it_prints():

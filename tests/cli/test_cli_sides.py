@@ -59,16 +59,6 @@ def test_they_stand_beside_accuracy():
     assert found == {"n_users": [1], "n_lists": [2], "recall@2": [1.0], "coverage@1": [0.25]}
 
 
-def test_a_metric_that_lacks_a_table_names_the_option():
-    result = run("evaluate", "recs.parquet", "-m", "novelty@2")
-
-    assert result.exit_code == 1
-    assert result.stderr == "error: novelty needs --train FILE\n"
-    assert run("evaluate", "recs.parquet", "-m", "gini").stderr == (
-        "error: gini needs --items FILE, or --train FILE for its items\n"
-    )
-
-
 def test_a_reference_is_a_table_or_the_name_of_a_model():
     asked = ("evaluate", "recs.parquet", *SIDES, "-m", "novelty@2", "--reference")
 

@@ -123,13 +123,6 @@ def test_every_row_of_the_truth_counts_where_that_is_said():
         assert evaluate(*files, *options)["mrr"].item() == 1
     assert evaluate(*clicked)["mrr"].item() == 0.5
     assert evaluate(*clicked, "--min-relevance", "any")["mrr"].item() == 1  # 0 is a relevance
-    assert "--columns relevance=clicked names one" in failure(
-        "evaluate", *clicked, "--all-relevant"
-    )
-    wrong = failure("evaluate", *files, "--min-relevance", "many")
-    assert "--min-relevance 'many': write a number above 0" in wrong
-    wrong = run("evaluate", *files[:2], "-m", "mrr@3", "-k", "1,2").stderr
-    assert "-k 1,2 applies to no metric of the call" in wrong
 
 
 # how it is shown and written
@@ -160,7 +153,7 @@ def test_a_long_table_keeps_its_columns_one_under_the_other():
 def test_a_written_table_has_full_precision(ending):
     path = f"table{ending}"
     result = run("evaluate", *SIDES.split(), "--by", "country", "-m", "ndcg@2", "-o", path)
-    assert (result.exit_code, result.stdout, result.stderr) == (0, "", f"wrote {path} (2 rows)\n")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", f"wrote {path}\n")
     expected = rf.rec(TWO, truth=TWO_TRUTH, users=USERS).evaluate("ndcg@2", by="country")
     read = pl.read_csv if ending == ".CSV" else pl.read_parquet
     assert_frame_equal(read(path), expected, check_exact=True)

@@ -59,7 +59,7 @@ def test_a_run_is_shown_and_kept_as_the_library_does():
 
     head = ["as_of", "name", "tag_commit", "tag_team", "country", "metric", "value", "n"]
     assert result.stdout.split()[:8] == head
-    assert result.stderr == "tracked in own\n"
+    assert result.stderr == ""
     assert rf.history("own").equals(rf.history("library"))
     assert "2026-11-22 06:00:00" in run("history", "own").stdout
 
@@ -76,16 +76,6 @@ def test_the_numbers_of_a_history_are_printed_by_day_and_written_in_full():
     assert pl.read_parquet("all.parquet").equals(rf.history("own"))
     Path("empty").mkdir()
     assert run("history", "empty").exit_code == 0
-
-
-def test_what_is_wrong_is_said_in_words_of_the_shell():
-    said = "--as-of 'yesterday' is not a time; write 2026-11-22, or 2026-11-22T06:00+01:00"
-    assert failure(*TRACK, "--as-of", "yesterday") == said
-    for command in ("history", "changes"):
-        assert (
-            failure(command, "none") == "there is no history at 'none'; recframe track starts one"
-        )
-    assert "window" in failure("changes", "history", "--window", "4")
 
 
 def test_a_gate_is_against_the_latest_run():
@@ -129,5 +119,4 @@ def test_a_page_of_a_history_is_written():
     page = Path("one.html").read_text(encoding="utf-8")
     assert page.count("<figure") == 2
     assert "up to 6 runs before, at 90 %" in page
-    assert failure("changes", "none", "-o", "one.html").startswith("there is no history at 'none'")
     assert "known are .csv" in failure("changes", "history", "-o", "a.pdf")

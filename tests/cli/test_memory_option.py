@@ -66,13 +66,6 @@ def test_a_bound_is_a_number_of_bytes_in_any_unit(written):
     assert result.exit_code == 0, result.output
 
 
-def test_a_bound_that_is_none_is_told():
-    result = run("evaluate", "lists.parquet", "liked.parquet", "--memory", "lots")
-
-    assert result.exit_code == 1
-    assert "--memory 'lots': write the most bytes that the call may take" in result.stderr
-
-
 def test_a_bound_that_one_user_is_above_is_told_as_the_option():
     bot = pl.DataFrame({"user": 1, "item": range(100_000), "rank": range(1, 100_001)})
     bot.write_parquet("bot.parquet")

@@ -31,8 +31,8 @@ def test_a_stdout_that_is_full_is_told_in_a_sentence():
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)  # noqa: S603
 
-    said = "error: cannot write to stdout: No space left on device\n"
-    assert (done.returncode, done.stderr) == (1, said)
+    said = "Error: cannot write to stdout: No space left on device\n"
+    assert (done.returncode, done.stderr) == (2, said)
 
 
 def test_a_reader_who_leaves_ends_the_command_quietly():
@@ -91,7 +91,7 @@ def test_a_word_that_is_no_utf8_is_told():
     TWO.write_parquet("two.parquet")
     os.rename("two.parquet", name)  # noqa: PTH104  a name, no path
     said = run("evaluate", name, "two_truth.parquet")
-    assert said.exit_code == 1
+    assert said.exit_code == 2
     assert "\\xff" in said.stderr
     assert failure("evaluate", "recs*.parquet", "two_truth.parquet") == (
         "cannot read 'recs\\xff.parquet': its name is not UTF-8, which Polars needs; rename it"

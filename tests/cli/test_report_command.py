@@ -47,33 +47,14 @@ def test_a_report_has_a_name_metrics_and_clusters(folder):
         assert f">{metric}<" in page
 
 
-def test_a_report_goes_to_the_standard_output(folder):
-    result = run("report", *FILES, "-o", "-")
-
-    assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout.startswith("<!doctype html>")
-    assert result.stdout.rstrip().endswith("</html>")
-    assert not [*folder.glob("**/*.html")]
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("-o shop.pdf", "cannot write 'shop.pdf': its ending is '.pdf'; known are .html"),
-        ("-o none/shop.html", "cannot write 'none/shop.html': there is no directory 'none'"),
         ("--baseline nope", "baseline='nope' is not a model: the column 'model' has new, old"),
-        ("--by country", "--by 'country' is not a column"),
         ("--users people.parquet --cluster housold", "--cluster 'housold' is not a column of"),
-        ("--sections overvew", "'overvew' is no section of a report; did you mean 'overview'?"),
+        ("-o -", "cannot write '-': it has no ending; a page is an .html file"),
     ],
 )
 def test_what_cannot_be_written_is_refused_in_a_line(folder, given, message):
     assert message in failure("report", *FILES, *given.split())
     assert not [*folder.glob("**/*.html")]
-
-
-def test_a_baseline_without_models_is_told_in_words_of_the_shell():
-    SHOP.recs.filter(model="new").write_parquet("lists.parquet")
-    said = failure("report", *FILES[:2], "-m", "ndcg@3", "--baseline", "old")
-
-    assert said.endswith("without a column of models: --model model")

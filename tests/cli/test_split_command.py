@@ -87,7 +87,7 @@ def test_a_time_in_another_form_is_named() -> None:
     LOG.with_columns(pl.lit("05/01/2024").alias("at")).write_csv("odd.csv")
     result = run("split by-time odd.csv --last 7d --columns time=at")
 
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert (
         "of 'odd.csv' is of times, and its row 1 has '05/01/2024'; write all times as 2024-05-01"
         in " ".join(result.stderr.split())
@@ -105,7 +105,7 @@ def test_numbers_are_numbers_of_the_times() -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        ("", 1, "takes one of at=, last= and share=, but found none"),
+        ("", 2, "takes one of at=, last= and share=, but found none"),
         ("--gap 1d", 2, "No such option"),
     ],
 )
@@ -119,7 +119,7 @@ def test_options_that_do_not_fit_are_errors(words: str, code: int, said: str) ->
 def test_a_rule_that_needs_times_names_the_option() -> None:
     result = run("split by-time log.parquet --last 7d")
 
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "--columns time=NAME" in result.stderr
 
 
@@ -127,7 +127,7 @@ def test_the_log_is_not_overwritten() -> None:
     LOG.write_parquet("train.parquet")
     result = run("split by-time train.parquet --last 7d --columns time=at -o .")
 
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "it is one of the input files" in result.stderr
     assert_frame_equal(pl.read_parquet("train.parquet"), LOG)
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import tempfile
+import warnings
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+import recframe as rf
 from frame_kinds import Kind
 
 SCHEMA = {"user": pl.String, "item": pl.String, "rank": pl.Int64, "relevance": pl.Float64}
@@ -57,3 +64,29 @@ def liked(**items: str) -> pl.DataFrame:
     """Make a truth: each user's relevant items, one letter each."""
     pairs = [(user, item) for user, own in items.items() for item in own]
     return rows(*pairs, schema=("user", "item"))
+
+
+def shell(command: str, **written: pl.DataFrame) -> None:
+    """Run a command in a folder with tables of the shop, and others as CSV; it raises its error, and warns of its notes."""
+    import click  # noqa: PLC0415  few of those that ask need it
+    from click.testing import CliRunner  # noqa: PLC0415
+
+    import shop_files  # noqa: PLC0415
+
+    before = Path.cwd()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        CliRunner().isolation() as (_, printed, _),
+        suppress(SystemExit),
+    ):
+        os.chdir(folder)
+        shop_files.write_tables()
+        for name, frame in written.items():
+            frame.write_csv(f"{name}.csv")
+        try:
+            words = shlex.split(command)
+            click.Group.main(shop_files.main, words, "recframe", standalone_mode=False)
+        finally:
+            os.chdir(before)
+            for line in printed.getvalue().decode().splitlines():
+                warnings.warn(line, rf.RecframeWarning, stacklevel=2)

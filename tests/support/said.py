@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -24,7 +25,13 @@ import recframe as rf
 from recframe.metrics.language import registry
 
 FILES = sorted(Path(__file__).parents[1].glob("*/said.txt"))
-CLASSES = (rf.RecframeError, rf.RecframeWarning, AttributeError, pl.exceptions.PolarsError)
+CLASSES = (
+    rf.RecframeError,
+    rf.RecframeWarning,
+    AttributeError,
+    click.ClickException,
+    pl.exceptions.PolarsError,
+)
 """Of what errors and warnings are: the first is a ValueError too."""
 SILENT = "nothing"
 

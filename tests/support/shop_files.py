@@ -52,12 +52,12 @@ def evaluate(*arguments: str) -> pl.DataFrame:
 def failure(*arguments: str) -> str:
     """Return the one line of a command that fails on what it was given."""
     result = run(*arguments)
-    assert result.exit_code == 1, result.output
+    assert result.exit_code == 2, result.output
     assert isinstance(result.exception, SystemExit)
     assert result.stdout == ""
     assert result.stderr.count("\n") == 1
-    assert result.stderr.startswith("error: ")
-    return result.stderr.removeprefix("error: ").rstrip()
+    assert result.stderr.startswith("Error: ")
+    return result.stderr.removeprefix("Error: ").rstrip()
 
 
 def shell(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -7,10 +7,11 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from textwrap import fill
+from typing import Any
 
 import click
 import polars as pl
@@ -19,47 +20,41 @@ import recframe as rf
 from recframe import demo as simulated
 from recframe.api.splits import Splits
 from recframe.cli import inputs
-from recframe.cli.options import FULLY, OF_TEXT, PATH, Command, option, options_of, options_of_files
+from recframe.cli.options import FULLY, PATH, Command, option, options_of, options_of_files
 from recframe.cli.output import (
     FORMATS,
-    TABLE,
+    PARTS,
+    Options,
     cells_of,
     form_of,
     give,
     note,
     print_findings,
     print_frame,
+    save,
     say,
-    show_page,
     write,
 )
 from recframe.engines.scans import default_memory
 from recframe.errors import readable
 from recframe.statistics.requirements import is_unmet
 
-INTERRUPTED, LEFT = 130, 141
-"""Exit statuses after Ctrl-C, and where the reader of stdout leaves, as `head` does: 128 and the number of the signal."""
-WITHOUT_MEMORY = {"report", "track"}
-"""Commands that take no bound of memory."""
-NOT_IN_BUCKETS = {"audit", "table", *WITHOUT_MEMORY}
+WRONG, INTERRUPTED, LEFT = 2, 130, 141
+"""Exit statuses of errors, after Ctrl-C, and where the reader of stdout leaves, as `head` does: 128 and the signal's number."""
+ALL_AT_ONCE = {"audit", "table", "report", "track"}
 """Methods that take all users at once; of the others plans are sums over users, which need no more than they are given."""
 DEFAULTS = {"metrics": ("ndcg", "recall", "precision", "hit_rate", "mrr", "map"), "k": [10]}
 """What is computed where no metric is named; a cut-off can be."""
 SIGNS = re.compile("[<>=≥≤]")
-OF_RUNS = {"fingerprint", "std", "n_runs"}
-OF_NAMES = {
-    *("range", "direction", "family", "shape", "over", "needs"),
-    *("universe", "no_relevant", "relevant_from", "min_relevance", "min_relevance_for"),
-    *("ties", "decimals", "notes", "source"),
-}
-"""Columns that tables of runs, and those of metrics and profiles, go without."""
+OF_RUNS = ("fingerprint", "std", "n_runs")
+"""Columns that tables of runs go without."""
+OF_NAMES = pl.col("^(name|aliases|parameters|formula|profile|metrics)$")
+"""Columns of metrics and profiles that a table has."""
 TRY = """\
 recframe evaluate SHOP/recs.parquet SHOP/truth.parquet \\
     --model model --users SHOP/users.parquet --by activity -m ndcg@10
 """
 """A command on the files of the demo."""
-Given: TypeAlias = dict[str, Any]
-"""The options of a command, or the paths of its files, by their names."""
 
 
 class Commands(click.Group):
@@ -72,10 +67,10 @@ class Commands(click.Group):
         except click.Abort:
             sys.exit(INTERRUPTED)
         except click.ClickException as error:
-            # click repeats what was written; NOTE: the text is final to type checkers, and what show() prints
-            error.message = readable(error.message)  # type: ignore[misc]
+            # NOTE: the text is final to type checkers, and what show() prints
+            error.message = " ".join(readable(error.message).split())  # type: ignore[misc]
             error.show()
-            sys.exit(error.exit_code)
+            sys.exit(WRONG)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and say in a line what is wrong with its files, or why its output cannot be written."""
@@ -88,10 +83,8 @@ class Commands(click.Group):
                 ctx.exit(LEFT)
             text = f"cannot write to {error.filename or 'stdout'}: {error.strerror}"
         except (rf.RecframeError, pl.exceptions.PolarsError) as error:
-            text = readable(str(error))
-        say(f"error: {' '.join(text.split())}", err=True)
-        # of a gate 1 says that a requirement fails
-        return ctx.exit(2 if ctx.invoked_subcommand == "require" else 1)
+            text = str(error)
+        raise click.ClickException(text)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help", FULLY]})
@@ -115,90 +108,73 @@ def main() -> None:
 # Results
 
 
-def run(make: Any, show: Any, pages: Given, **options: Any) -> None:
-    """Show the result of a function, or of a method of `rec` by its name, or write the page that a file's ending names."""
-    truth = options.get("truth")
-    paths = inputs.paths_of(options["recs"], truth, options) if "recs" in options else {}
+def run(make: Any, show: Any, pages: Mapping[str, Any], **options: Any) -> None:
+    """Make a result of files and options and show it, or save the page that a file's ending names."""
+    paths = inputs.paths_of(options)
     with inputs.reading(paths):
         known = [*FORMATS] * ("form" in options) + [*pages]
-        read = filter(None, [*paths.values(), options.get("last")])
-        form = options["form"] = form_of(options, known, read)
-        if form in pages:
-            make, show = pages[form], show_page
-        result = (
-            of_method(make, options, paths)
-            if isinstance(make, str)
-            else make(**arguments_of(make, options))
-        )
+        read = [*paths.values(), str(options.get("last"))]
+        options["form"] = form_of(options, known, read)
+        if options["form"] in pages:
+            make, show = pages[options["form"]], save
+        result = make(paths, options)
     show(result, options)
 
 
-def arguments_of(function: Any, options: Given) -> Given:
-    """Return the options that are arguments of a function."""
-    known = inspect.signature(function).parameters.keys() - {"metrics", *OF_TEXT}
-    return {name: options[name] for name in known & options.keys()}
+def called(function: Any, _: object, options: Options) -> Any:
+    """Return the result of a function on the options that are its arguments."""
+    known = inspect.signature(function).parameters.keys() - {"metrics"}
+    return function(
+        *options.get("metrics", ()), **{name: options[name] for name in known & options.keys()}
+    )
 
 
-def of_method(name: str, options: Given, paths: Given) -> Any:
+def of_method(name: str, paths: Options, options: Options) -> Any:
     """Return the result of a method of `rec` on files; what is not met does not raise."""
-    rec = inputs.bound(scanned(paths, options), options)
-    if name not in NOT_IN_BUCKETS and options["memory"] is None:
+    rec = inputs.bound(inputs.scanned(paths, options), options)
+    if name not in ALL_AT_ONCE and options["memory"] is None:
         rec = rec(memory=default_memory())
-    method = getattr(rec._in_polars(), name)  # noqa: SLF001  whatever was scanned
-    options = {"metrics": (), "last": None, "raises": False, **options}
-    if options["metrics"] is None:
+    options = {"raises": False, **options}
+    if options.get("metrics", ()) is None:
         options |= DEFAULTS | ({"k": options["k"]} if options["k"] else {})
-    last = options["last"]
-    if last is not None:
+    if last := options.get("last"):
         options["last"] = rf.history(last) if Path(last).is_dir() else inputs.scan(last)
-    return method(*options["metrics"], **arguments_of(method, options))
+    return called(getattr(rec._in_polars(), name), paths, options)  # noqa: SLF001  whatever was scanned
 
 
-def scanned(paths: Given, options: Given) -> Given:
-    """Return the tables of a command's files; an option for another file is an error."""
-    for name in OF_TEXT:
-        for file in {*(options[name] or {})} - {"", *paths}:
-            flag = f"--{name.replace('_', '-')} {file}=..."
-            raise rf.RecframeError(
-                f"{flag} is for a file that the command does not have; it has {', '.join(paths)}"
-            )
-    return inputs.scanned(paths, options)
+def of_rule(name: str, paths: Options, options: Options) -> Any:
+    """Return the split of a log by a rule."""
+    log: Any = inputs.scanned(paths, options)["log"].collect(engine="streaming")
+    return called(getattr(log.rec(**inputs.columns_of(options)).split, name), paths, options)
 
 
-def show_findings(found: pl.DataFrame, options: Given) -> None:
+def show_findings(found: pl.DataFrame, options: Options) -> None:
     """Show findings, and exit with 1 where one is of severity error."""
     if options["memory"] is not None:
         note("within --memory no checks of all users at once are made")
     give(found, options, print_findings)
-    fail_if("error" in found["severity"])
+    sys.exit("error" in found["severity"])
 
 
-def fail_if(is_failure: object) -> None:
-    """End a command with the status of a failure."""
-    if is_failure:
-        click.get_current_context().exit(1)
+def show_names(known: pl.DataFrame, options: Options) -> None:
+    """Show names by what tells them apart, or write all that is known of them."""
+    give(known, options, lambda _: print_frame(known.select(OF_NAMES)))
 
 
-def show_known(hidden: set[str], known: pl.DataFrame, options: Given) -> None:
-    """Show runs or names by what tells them apart, or write all that is known of them."""
+def show_runs(runs: pl.DataFrame, options: Options) -> None:
+    """Show runs by what tells them apart, or write all that is known of them."""
     if options.get("since"):
-        known = known.filter(pl.col("as_of") >= options["since"])
+        runs = runs.filter(pl.col("as_of") >= options["since"])
     if options.get("changed"):
-        known = known.filter(verdict="changed")
-    if options["form"] == TABLE:
-        known = known.rename({"low": "value_low", "high": "value_high"}, strict=False)
-        known = known.select(one for one in known if one.name not in hidden and one.count())
-    give(known, options)
-    if "as_of" in options:
-        say(f"tracked in {options['history']}", err=True)
+        runs = runs.filter(verdict="changed")
+    ends = {"low": "value_low", "high": "value_high"}
+    shown = runs.drop(OF_RUNS, strict=False).rename(ends, strict=False)
+    give(runs, options, lambda _: print_frame(shown))
 
 
-def show_explained(found: Any, options: Given) -> None:
+def show_explained(found: Any, options: Options) -> None:
     """Show an explanation as text, or write its rows."""
-    give(found.frame, options, lambda *_: say(str(found)))
-
-
-# Gates, splits and the demo
+    give(found.frame, options, lambda _: say(str(found)))
 
 
 def requirements(ctx: click.Context, _: object, given: Sequence[str]) -> Sequence[str]:
@@ -209,35 +185,29 @@ def requirements(ctx: click.Context, _: object, given: Sequence[str]) -> Sequenc
     return given[1:]
 
 
-def show_states(result: pl.DataFrame, options: Given) -> None:
+def show_states(result: pl.DataFrame, options: Options) -> None:
     """Show states and how many there are of each, and exit with 1 where requirements are not met."""
     give(result, options)
     states = result["state"].value_counts().sort("state").rows()
     say(", ".join(f"{state} {n}" for state, n in states), err=True)
     unmet = is_unmet(strict=options["strict"], min_users=options["min_users"])
-    fail_if(len(result.filter(unmet)))
+    sys.exit(len(result.filter(unmet)) > 0)
 
 
-def run_split(rule: str, log: str, output: Path | None, **options: Any) -> None:
-    """Split a log, print what came out with its audit, and write the parts."""
-    names = [f"{part}.{options['form']}" for part in ("train", "fold_in", "truth")]
-    places = [output / name for name in names if output]
-    with inputs.reading({"log": log}):
-        for place in places:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            form_of(options | {"output": place}, (), [log])
-        frame = scanned({"log": log}, options)["log"].collect(engine="streaming")
-        split = getattr(frame.rec(**inputs.columns_of(options)).split, rule)
-        made = split(**arguments_of(split, options))
-        facts, findings = pl.DataFrame(cells_of(made.describe())), made.audit()
-    say(str(made).splitlines()[0])
+def show_split(split: Any, options: Options) -> None:
+    """Print what came out of a split with its audit, and write the parts."""
+    facts = pl.DataFrame({head: cells for head, *cells in cells_of(split.describe()).values()})
+    findings = split.audit()
+    say(str(split).splitlines()[0])
     print_frame(facts.transpose(include_header=True, header_name="fold", column_names="fold"))
     print_findings(findings)
-    for place in places:
-        part = getattr(made, place.stem)
-        if len(part) or place.stem != "fold_in":
-            write(part, place, options["form"])
-    fail_if("error" in findings["severity"])
+    folder, form = options["output"], options["form"]
+    for name in PARTS * (folder is not None):
+        part = getattr(split, name)
+        if len(part) or name != "fold_in":
+            folder.mkdir(exist_ok=True)
+            write(part, folder / f"{name}.{form}", form)
+    sys.exit("error" in findings["severity"])
 
 
 def run_demo(save: Path | None, **options: Any) -> None:
@@ -260,36 +230,34 @@ def run_demo(save: Path | None, **options: Any) -> None:
 
 RECS, LOG, HISTORY = (click.Argument([name], type=PATH) for name in ("recs", "log", "history"))
 TRUTH = click.Argument(["truth"], type=PATH, required=False)
-DIR = click.Path(file_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
 OF_FILES = options_of_files()
-of_rec = partial(options_of, rf.Rec.__call__)
-OF_RECS = (
-    *of_rec(named="users items train reference model training", group="Files"),
-    *OF_FILES,
-    *of_rec(named="memory", group="Files"),
-    *of_rec(
-        named="profile universe no_relevant min_relevance min_relevance_for relevant_from ties decimals",
-        group="Policies",
+OF_RECS = [
+    *options_of(
+        rf.Rec.__call__,
+        named="users items train reference model training memory profile universe "
+        "no_relevant min_relevance min_relevance_for relevant_from ties decimals",
     ),
     option(
-        ["--all-relevant"],
-        bool,
-        "Every row of TRUTH counts 1, whatever its columns say.",
-        "Policies",
+        ["--all-relevant"], "Every row of TRUTH counts 1, whatever its columns say.", is_flag=True
     ),
-)
+    *OF_FILES,
+]
+for one in OF_RECS:
+    one.is_shared = True
 OUTPUT = partial(option, ["-o", "--output"])
 OUTPUTS = (
     option(
         ["--format", "form"],
-        click.Choice([TABLE, *FORMATS]),
-        "What stands on stdout: a table to look at, or all in full precision.  [default: table]",
+        "Write in full precision to stdout, where else a table to look at stands.",
+        type=click.Choice([*FORMATS]),
     ),
     OUTPUT(
-        PATH,
         "Write in full precision to a file, in the format that its ending names; - is stdout, as CSV or as --format says.",
+        type=PATH,
     ),
 )
+NO_PAGES: Options = {}
 DOCUMENTED = (rf.Rec.track, rf.Rec.compare, rf.Rec.summarize, rf.Rec.evaluate)
 """Methods whose docstrings hold for parameters of the same name elsewhere, the last first."""
 
@@ -297,28 +265,30 @@ DOCUMENTED = (rf.Rec.track, rf.Rec.compare, rf.Rec.summarize, rf.Rec.evaluate)
 def command(
     name: str,
     make: Any,
-    takes: Sequence[click.Parameter],
-    text: str,
+    takes: Sequence[Any],
+    text: str | None,
     show: Any = give,
-    pages: Given | None = None,
+    pages: Options = NO_PAGES,
 ) -> Command:
     """Return a command that shows a result, or writes one of its pages."""
-    run_it = partial(run, make, show, pages or {})
-    return Command(name, params=[*takes], callback=run_it, help=text)
+    shared = ", ".join(one.opts[-1] for one in takes if vars(one).get("is_shared"))
+    words = fill(f"Also, see {FULLY}: {shared}", 78, break_on_hyphens=False)
+    run_it = partial(run, make, show, pages)
+    return Command(name, params=[*takes], callback=run_it, help=text, epilog=f"\b\n{words}")
 
 
 def method(
     name: str,
     text: str,
     show: Any = give,
-    pages: Given | None = None,
-    takes: Sequence[click.Parameter] = (TRUTH,),
-    outputs: Sequence[click.Parameter] = OUTPUTS,
+    pages: Options = NO_PAGES,
+    takes: Sequence[Any] = (TRUTH,),
+    outputs: Sequence[Any] = OUTPUTS,
 ) -> Command:
     """Return the command of a method of `rec` on files."""
     own = options_of(getattr(rf.Rec, name), *DOCUMENTED, but="tidy requirements last raises")
-    shared = [one for one in OF_RECS if one.name != "memory" or name not in WITHOUT_MEMORY]
-    return command(name, name, [RECS, *takes, *own, *outputs, *shared], text, show, pages)
+    takes = [RECS, *takes, *own, *outputs, *OF_RECS]
+    return command(name, partial(of_method, name), takes, text, show, pages)
 
 
 METHODS = (
@@ -337,13 +307,13 @@ METHODS = (
           recframe evaluate judged.parquet -m ndcg,recall -k 5,10,20 -o table.md
           recframe evaluate recs.parquet truth.parquet --model model -o paper.tex
         """,
-        pages={"tex": "table", "html": "table"},
+        pages=dict.fromkeys(("tex", "html"), partial(of_method, "table")),
     ),
     method(
         "audit",
         """Check the data quality of RECS and TRUTH.
 
-        Exit status: 1 for a finding of severity error, and for files that cannot be read; 2 for the options; else 0.
+        Exit status: 1 for a finding of severity error; 2 for options and files that cannot be read; else 0.
 
         \b
         Examples:
@@ -415,8 +385,8 @@ METHODS = (
           recframe report recs.parquet truth.parquet --model model \\
               --baseline popularity -o report.html
         """,
-        pages={"html": "report"},
-        outputs=[OUTPUT(PATH, "The page to write; - is stdout.", default="report.html")],
+        pages={"html": partial(of_method, "report")},
+        outputs=[OUTPUT("The page to write.", type=PATH, default="report.html")],
     ),
     method(
         "track",
@@ -427,7 +397,7 @@ METHODS = (
           recframe track recs.parquet truth.parquet -m ndcg@10 \\
               --history history --as-of 2026-11-22
         """,
-        partial(show_known, OF_RUNS),
+        show_runs,
     ),
     method(
         "require",
@@ -457,8 +427,8 @@ METHODS = (
             ),
             option(
                 ["--last"],
-                PATH,
                 "An earlier result, a file of recframe summarize or a history of recframe track, that 'last' stands for.",
+                type=PATH,
             ),
         ],
     ),
@@ -466,13 +436,13 @@ METHODS = (
 RULES = {name: rule for name, rule in vars(Splits).items() if not name.startswith("_")}
 OF_SPLITS = (
     OUTPUT(
-        DIR,
         "The folder for the files train and truth (and fold_in), which is made where it is missing.",
+        type=FOLDER,
     ),
     option(
         ["--format", "form"],
-        click.Choice(["parquet", "csv", "tsv", "ndjson", "arrow"]),
         "The format of the files.",
+        type=click.Choice(["parquet", "csv", "tsv", "ndjson", "arrow"]),
         default="parquet",
     ),
     *OF_FILES,
@@ -482,28 +452,28 @@ SPLIT = click.Group(
     help="""Split a log into train and truth, and audit the split.
 
     LOG has a row for each interaction; --columns time=NAME names the times, which all rules but random need. What came out is
-    printed, with its audit. Exit status: 1 for a finding of severity error, and for files that cannot be read; 2 for the
-    options.
+    printed, with its audit. Exit status: 1 for a finding of severity error; 2 for options and files that cannot be read.
     """,
     commands=[
-        Command(
+        command(
             name.replace("_", "-"),
-            params=[LOG, *options_of(rule, *RULES.values(), Splits), *OF_SPLITS],
-            callback=partial(run_split, name),
-            help=(inspect.getdoc(rule) or "").partition("\n")[0],
+            partial(of_rule, name),
+            [LOG, *options_of(rule, *RULES.values(), Splits), *OF_SPLITS],
+            (inspect.getdoc(rule) or "").partition("\n")[0],
+            show_split,
         )
         for name, rule in RULES.items()
     ],
 )
 SINCE = option(
     ["--since"],
-    click.DateTime(),
     "The first day or time to show, such as 2026-11-22.",
+    type=click.DateTime(),
 )
 OTHERS = (
     command(
         "history",
-        rf.history,
+        partial(called, rf.history),
         [HISTORY, SINCE, *OUTPUTS],
         """Print the runs of a history. A --format, or -o FILE, has all columns.
 
@@ -511,16 +481,16 @@ OTHERS = (
         Examples:
           recframe history history --since 2026-11-01 -o month.csv
         """,
-        partial(show_known, OF_RUNS),
+        show_runs,
     ),
     command(
         "changes",
-        rf.changes,
+        partial(called, rf.changes),
         [
             HISTORY,
             SINCE,
             *options_of(rf.changes, but="history"),
-            option(["--changed"], bool, "Print what changed, and nothing else."),
+            option(["--changed"], "Print what changed, and nothing else.", is_flag=True),
             *OUTPUTS,
         ],
         """Print each number of a history with the band of the runs before it, and whether it changed.
@@ -532,12 +502,12 @@ OTHERS = (
           recframe changes history --changed
           recframe changes history -o dashboard.html
         """,
-        partial(show_known, OF_RUNS),
-        {"html": rf.dashboard},
+        show_runs,
+        {"html": partial(called, rf.dashboard)},
     ),
     command(
         "metrics",
-        rf.list_metrics,
+        partial(called, rf.list_metrics),
         OUTPUTS,
         """List the metrics; a --format, or -o FILE, has all that is known of them.
 
@@ -547,11 +517,11 @@ OTHERS = (
         Examples:
           recframe metrics --format json
         """,
-        partial(show_known, OF_NAMES),
+        show_names,
     ),
     command(
         "profiles",
-        rf.list_profiles,
+        partial(called, rf.list_profiles),
         OUTPUTS,
         """List the conventions of other libraries; a --format, or -o FILE, has all that is known of them.
 
@@ -559,11 +529,11 @@ OTHERS = (
         Examples:
           recframe profiles --format json
         """,
-        partial(show_known, OF_NAMES),
+        show_names,
     ),
     command(
         "explain",
-        lambda metric, profiles: rf.explain(metric, *profiles),
+        lambda _, options: rf.explain(options["metric"], *options["profiles"]),
         [
             click.Argument(["metric"]),
             click.Argument(["profiles"], nargs=-1, metavar="[PROFILE]..."),
@@ -583,7 +553,9 @@ OTHERS = (
         "demo",
         params=[
             *options_of(simulated.simulate),
-            option(["--save"], DIR, "Write the tables as Parquet files, to try commands on."),
+            option(
+                ["--save"], "Write the tables as Parquet files, to try commands on.", type=FOLDER
+            ),
         ],
         callback=run_demo,
         help="""Simulate a shop with three recommenders, and evaluate them overall and by segment.
@@ -594,5 +566,5 @@ OTHERS = (
         """,
     ),
 )
-for one in (*METHODS, SPLIT, *OTHERS):
-    main.add_command(one)
+for each in (*METHODS, SPLIT, *OTHERS):
+    main.add_command(each)

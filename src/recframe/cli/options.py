@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import codecs
-import csv
 import inspect
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from textwrap import fill
 from typing import Any, get_args
 
 import click
@@ -31,48 +29,36 @@ FLAGS = {"metrics": ("-m", "--metric"), "k": ("-k",), "tags": ("--tag",)}
 """Flags that are not the name of their parameter."""
 PATH = click.Path(readable=False)
 PATH.name = "file"
-"""A path, which a shell completes; what reads it says whether it can be read."""
+OF_PATH = {"type": PATH}
+"""Settings of an option with a path, which a shell completes; what reads it says whether it can be read."""
 OF_FILES = ("recs", "truth", "users", "items", "train", "reference", "log")
 """Files of a command, which an option can name, as in --header recs=user,item,rank."""
+COMMA = r',(?=(?:[^"]*"[^"]*")*[^"]*$)(?![^(]*\))'
+"""Pattern of a comma between names, outside of quotes and brackets."""
 FILE = rf"(?s)\A(?:({'|'.join(OF_FILES)})=)?"
 """Pattern of the file that a value is for."""
-SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
-"""Words for separators that a shell hardly writes."""
 
 
 # Values
 
 
-@dataclass(eq=False)
-class Value(click.ParamType):  # type: ignore[type-arg]  # which click 8.2 does not know
-    """The type of an option that can be repeated, whose text is a value or several."""
-
-    name: str
-    example: str
-    read: Callable[[str], Any]
-    gather: Any = list
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the values of a text, or say what is wrong with it."""
-        try:
-            return [*self.read(value)]
-        except (ValueError, LookupError, csv.Error):
-            words = f"{value!r} is not {self.name.upper()}; write for example {self.example}"
-            self.fail(words, param, ctx)
-
-    def gathered(self, _: object, __: object, given: Any) -> Any:
-        """Return the values of all texts, None without one."""
-        return self.gather(chain.from_iterable(given)) or None
+def values(kind: str, read: Any, gather: Any = list) -> dict[str, Any]:
+    """Return the settings of an option that can be repeated, whose text is a value or several."""
+    return {"metavar": kind, "multiple": True, "callback": partial(_values, read, gather)}
 
 
-def metrics(text: str) -> list[str]:
-    """Return metrics between commas, of which a metric has its own inside brackets."""
-    return re.split(r" *,(?![^(]*\)) *", text.strip())
+def _values(read: Any, gather: Any, ctx: click.Context, option: Any, given: Any) -> Any:
+    """Return the values of all texts, None without one, or say what is wrong with them."""
+    try:
+        return gather(chain.from_iterable(map(read, given))) or None
+    except (ValueError, LookupError):
+        words = f"{', '.join(given)!r} is not {option.metavar}: {option.help}"
+        raise click.BadParameter(words, ctx, option) from None
 
 
 def names(text: str) -> list[str]:
-    """Return names between commas; quotes hold a name with a comma together."""
-    return [name.strip(" ") for name in next(csv.reader([text], skipinitialspace=True))]
+    """Return the names between commas, without quotes."""
+    return [name.strip(' "') for name in re.split(COMMA, text)]
 
 
 def number_or_text(text: str) -> float | str:
@@ -83,9 +69,10 @@ def number_or_text(text: str) -> float | str:
     return text
 
 
-def pairs(text: str) -> Any:
-    """Return names with their words."""
-    return dict(one.split("=", 1) for one in names(text)).items()
+def of_file(read: Any, text: str) -> Any:
+    """Yield the file that a value is for, "" for all files, and the value."""
+    [(file, rest)] = re.findall(rf"{FILE}([^=]+|=+)\Z", text)
+    yield file, read(rest)
 
 
 def columns(text: str) -> Any:
@@ -95,112 +82,88 @@ def columns(text: str) -> Any:
         yield file, {role: name}
 
 
-def of_file(read: Callable[[str], Any], text: str) -> Any:
-    """Yield the file that a value is for, "" for all files, and the value."""
-    [(file, rest)] = re.findall(rf"{FILE}([^=]+|=+)\Z", text)
-    yield file, read(rest)
-
-
 def by_file(given: Any) -> Any:
-    """Return values by their files, those of columns together."""
-    found: dict[str, Any] = {}
-    for file, value in given:
-        found[file] = found.get(file, {}) | value if isinstance(value, dict) else value
+    """Return the names of columns by their files."""
+    found: Any = defaultdict(dict)
+    for file, named in given:
+        found[file] |= named
     return found
 
 
-def separator(text: str) -> str:
-    """Return what a separator's word stands for."""
-    return SEPARATORS.get(text, text)
-
-
-KINDS: Mapping[str, Any] = {
-    "bool": bool,
-    "int": int,
-    "float": float,
-    "memory": str,
-    "Asked": Value("metric", "ndcg@10,recall@20", metrics),
-    "Cutoffs": Value("n", "5,10", lambda text: map(int, names(text))),
-    **dict.fromkeys(("By", "str | Sequence[str]"), Value("name", "country,device", names)),
-    "Mapping[str, object]": Value("name=word", "commit=3f,team=a", pairs, dict),
-    **dict.fromkeys(("Any", "MinRelevance"), number_or_text),
-    **dict.fromkeys(("users", "items", "train", "reference", "history"), PATH),
-}
-"""Types of options, by the names of their parameters, or by their annotations."""
-ROLES = ", ".join(NAMED_COLUMNS)
-OF_TEXT: Mapping[str, tuple[str, str, Callable[[str], Any], str]] = {
-    "columns": (
-        "role=name",
-        f"user=user_id,truth=item=movie_id; the roles are {ROLES}",
-        columns,
-        f"The names of columns, where they differ from the roles: {ROLES}.",
-    ),
+MARKS = {"tab": "\t", "\\t": "\t", "space": " "}
+"""Words for separators that a shell hardly writes."""
+PER_FILE: Mapping[str, tuple[str, Callable[[str], Any], str]] = {
     "header": (
-        "names",
-        "recs=user,item,rank",
-        partial(of_file, names),
+        "NAMES",
+        names,
         "The names of the columns of text without a header line, such as user,item,rank; an empty name leaves a column out.",
     ),
     "separator": (
-        "mark",
-        "tab",
-        partial(of_file, separator),
+        "MARK",
+        lambda text: MARKS.get(text, text),
         "The separator of columns in text, such as ';', tab or '::'.",
     ),
     "encoding": (
-        "name",
-        "latin-1",
-        partial(of_file, lambda text: codecs.lookup(text).name),
+        "NAME",
+        lambda text: codecs.lookup(text).name,
         "The encoding of text that is not UTF-8, such as latin-1.",
     ),
     "decimal": (
-        "point|comma",
-        "comma",
-        partial(of_file, {"point": ".", "comma": ","}.__getitem__),
+        "POINT|COMMA",
+        {"point": ".", "comma": ","}.__getitem__,
         "The sign before the decimals in text.",
     ),
     "quotes": (
-        "yes|no",
-        "yes",
-        partial(of_file, {"yes": True, "no": False}.__getitem__),
+        "YES|NO",
+        {"yes": True, "no": False}.__getitem__,
         "Whether quotes hold a value of text together.",
     ),
     "lists_separator": (
-        "mark",
-        "' '",
-        partial(of_file, separator),
+        "MARK",
+        lambda text: MARKS.get(text, text),
         "The separator of ids where a column has lists as text, ' ' for 'a b c'; a row is then a user's list.",
     ),
 }
-"""Options on files, for all or for one, [FILE=]VALUE: what a value is, an example, the function that reads it, the help."""
+"""Options on files of text, for all or for one: what a value is, the function that reads it, the help."""
+KINDS: Mapping[str, Any] = {
+    "bool": {"is_flag": True},
+    "int": {"type": int},
+    "float": {"type": float},
+    "memory": {"type": str},
+    "Asked": values("METRIC", names),
+    "Cutoffs": values("INTEGER", lambda text: map(int, names(text))),
+    **dict.fromkeys(("By", "str | Sequence[str]"), values("NAME", names)),
+    "Mapping[str, object]": values(
+        "NAME=WORD", lambda text: [one.split("=", 1) for one in names(text)], dict
+    ),
+    "Any": {"type": number_or_text},
+    "MinRelevance": {"type": number_or_text},
+    **dict.fromkeys(("users", "items", "train", "reference", "history"), OF_PATH),
+}
+"""Settings of options, by the names of their parameters, or by their annotations."""
 
 
 # Options
 
 
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
 class Option(click.Option):
-    """An option of the command's question, or of a group that many commands have."""
+    """An option; those that many commands share have their help in that on all options alone."""
 
-    group = "Options"
+    is_shared = False
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the help, if it is wanted."""
+        is_wanted = ctx.meta.get(IN_FULL) or not self.is_shared
+        return super().get_help_record(ctx) if is_wanted else None
 
 
-def option(
-    flags: Sequence[str], reads: Any, text: str, group: str = Option.group, **more: Any
-) -> Option:
-    """Return an option with its type and its help."""
-    made = Option(
-        flags,
-        # NOTE: of a flag with a type click 8.2.0 has no value
-        type=None if reads is bool else reads,
-        is_flag=reads is bool,
-        multiple=isinstance(reads, Value),
-        callback=getattr(reads, "gathered", None),
-        help=text,
-        show_default=True,
-        **more,
-    )
-    made.group = group
-    return made
+def option(flags: Sequence[str], text: str, **settings: Any) -> Option:
+    """Return an option with its help."""
+    return Option(flags, help=text, show_default=True, **settings)
 
 
 def clauses_of(*documented: object) -> dict[str, str]:
@@ -222,22 +185,16 @@ def clauses_of(*documented: object) -> dict[str, str]:
     return found
 
 
-def options_of(
-    method: Any, *documented: object, named: str = "", but: str = "", group: str = Option.group
-) -> list[Option]:
+def options_of(method: Any, *documented: object, named: str = "", but: str = "") -> list[Option]:
     """Return options of the parameters of a method, of some or but some; `documented` have what its docstring leaves out."""
     clauses = clauses_of(*documented, method)
     parameters = inspect.signature(method).parameters
     where = vars(of_rec) | inspect.unwrap(method).__globals__
     chosen = named.split() or [name for name in parameters if name not in {"self", *but.split()}]
-    return [
-        _of_parameter(parameters[name], clauses.get(name, name), where, group) for name in chosen
-    ]
+    return [_of_parameter(parameters[name], clauses[name], where) for name in chosen]
 
 
-def _of_parameter(
-    parameter: inspect.Parameter, clause: str, where: Mapping[str, Any], group: str
-) -> Option:
+def _of_parameter(parameter: inspect.Parameter, clause: str, where: Any) -> Option:
     """Return the option of a parameter; a name in its annotation, of some words, is looked up."""
     name, default = parameter.name, parameter.default
     kind = parameter.annotation.removesuffix(" | None")
@@ -245,52 +202,31 @@ def _of_parameter(
     if words and default and kind != parameter.annotation:
         # NOTE: a shell has a word for None where it is no default
         words += (None,)
-    return option(
-        [*FLAGS.get(name, [f"--{name.replace('_', '-')}"]), name],
+    settings = (
         KINDS.get(name)
         or KINDS.get(kind)
-        or (words and click.Choice(words, case_sensitive=False))
-        or str,
-        f"{clause[:1].upper()}{clause[1:]}.",
-        group,
-        # NOTE: to click a default of None is one
-        **{"required": name != "metrics"} if default is parameter.empty else {"default": default},
+        or {"type": (words and click.Choice(words, case_sensitive=False)) or str}
     )
+    # NOTE: to click a default of None is one
+    is_needed = default is parameter.empty
+    more = {"required": name != "metrics"} if is_needed else {"default": default}
+    flags = [*FLAGS.get(name, [_flag(name)]), name]
+    return option(flags, f"{clause[:1].upper()}{clause[1:]}.", **settings, **more)
 
 
 def options_of_files() -> list[Option]:
     """Return the options that say how files are written."""
-    return [
-        option(
-            [f"--{name.replace('_', '-')}"],
-            Value(f"[file=]{kind}", example, read, by_file),
-            text,
-            "Files",
-        )
-        for name, (kind, example, read, text) in OF_TEXT.items()
+    roles = f"The names of columns, where they differ from the roles: {', '.join(NAMED_COLUMNS)}."
+    return [option(["--columns"], roles, **values("[FILE=]ROLE=NAME", columns, by_file))] + [
+        option([_flag(name)], text, **values(f"[FILE=]{kind}", partial(of_file, read), dict))
+        for name, (kind, read, text) in PER_FILE.items()
     ]
 
 
 class Command(click.Command):
-    """A command whose help shows the options of its question, and those of other groups by their names."""
+    """A command that has help on all options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Note whether help on all options is wanted."""
         ctx.meta[IN_FULL] = FULLY in args
         return super().parse_args(ctx, args)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options in their groups."""
-        groups: dict[str, list[Any]] = {}
-        for one in self.get_params(ctx):
-            if isinstance(one, click.Option):
-                groups.setdefault(getattr(one, "group", Option.group), []).append(one)
-        for title, options in groups.items():
-            if title == Option.group or ctx.meta.get(IN_FULL):
-                records = (one.get_help_record(ctx) for one in options)
-                with formatter.section(title):
-                    formatter.write_dl([*filter(None, records)])
-            else:
-                flags = ", ".join(one.opts[-1] for one in options)
-                text = f"{title} ({FULLY} says more): {flags}"
-                formatter.write(f"\n{fill(text, formatter.width, break_on_hyphens=False)}\n")
