@@ -159,19 +159,6 @@ def test_a_written_table_has_full_precision(ending):
     assert_frame_equal(read(path), expected, check_exact=True)
 
 
-def test_markdown_keeps_a_value_in_its_cell():
-    judged = {"user": [1, 2], "item": 1, "rank": 1, "relevance": [1, 0], "a|b": ["x|y\nz", None]}
-    pl.DataFrame(judged).write_parquet("j.parquet")
-    text = run("evaluate", "j.parquet", "-m", "mrr", "--by", "a|b", "--format", "md").stdout
-    cells = [[cell.strip() for cell in line.strip("|\n").split(" |")] for line in text.splitlines()]
-    assert [cells[0], *cells[2:]] == [
-        ["a\\|b", "n_users", "mrr"],
-        ["x\\|y\\\\nz", "1", "1.000"],
-        ["null", "1", "0.000"],
-    ]
-    assert set(text.splitlines()[1]) <= set("|-: ")
-
-
 def test_a_result_never_overwrites_an_input():
     before = Path("recs.parquet").read_bytes()
     said = failure("evaluate", "*ecs.parquet", "truth.parquet", "-o", "./recs.parquet")

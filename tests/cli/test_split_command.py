@@ -80,7 +80,7 @@ def test_times_of_text_files_are_read() -> None:
     truth = LOG.rec(time="at").split.by_time(last="7d").truth
     assert Path("there/truth.csv").read_text(encoding="utf-8") == truth.write_csv()
     # rows 0 to 45 are train, with all seven users
-    assert re.search(r"^rows_train +46\nusers_train +7$", result.stdout, re.MULTILINE)
+    assert re.search(r" 46 +7 ", result.stdout)
 
 
 def test_a_time_in_another_form_is_named() -> None:

@@ -67,7 +67,6 @@ BY = ("--users", "users.parquet", "--by", f"country{SIGNS}")
         ("evaluate", f"no{SIGNS}.parquet", "truth.parquet"),
         ("evaluate", *FILES, f"--option{SIGNS}"),
         (f"evaluate{SIGNS}", *FILES),
-        (f"--evaluate{SIGNS}",),
     ],
     ids=lambda arguments: arguments[0][:9],
 )
@@ -109,7 +108,7 @@ def test_a_terminal_of_the_system_is_sent_text_alone_of_data_too():
     assert r"\x1b]52;c;aGk=\x07" in "".join(shown.split())
 
 
-@pytest.mark.parametrize("form", ["csv", "json", "md"])
+@pytest.mark.parametrize("form", ["csv", "json"])
 def test_a_pipe_gets_the_bytes_of_the_file(form):
     command = ("evaluate", *FILES, *BY, "-m", "mrr")
     piped = run(*command, "--format", form).stdout_bytes

@@ -25,13 +25,10 @@ from recframe.cli.output import (
     FORMATS,
     PARTS,
     Options,
-    cells_of,
     form_of,
     give,
-    note,
     print_findings,
     print_frame,
-    save,
     say,
     write,
 )
@@ -45,7 +42,6 @@ ALL_AT_ONCE = {"audit", "table", "report", "track"}
 """Methods that take all users at once; of the others plans are sums over users, which need no more than they are given."""
 DEFAULTS = {"metrics": ("ndcg", "recall", "precision", "hit_rate", "mrr", "map"), "k": [10]}
 """What is computed where no metric is named; a cut-off can be."""
-SIGNS = re.compile("[<>=≥≤]")
 OF_RUNS = ("fingerprint", "std", "n_runs")
 """Columns that tables of runs go without."""
 OF_NAMES = pl.col("^(name|aliases|parameters|formula|profile|metrics)$")
@@ -60,31 +56,27 @@ recframe evaluate SHOP/recs.parquet SHOP/truth.parquet \\
 class Commands(click.Group):
     """Commands whose errors are a line, without a traceback."""
 
-    def main(self, *args: Any, **settings: Any) -> Any:
-        """Run a command, and end with its status."""
-        try:
-            sys.exit(super().main(*args, **settings | {"standalone_mode": False}))
-        except click.Abort:
-            sys.exit(INTERRUPTED)
-        except click.ClickException as error:
-            # NOTE: the text is final to type checkers, and what show() prints
-            error.message = " ".join(readable(error.message).split())  # type: ignore[misc]
-            error.show()
-            sys.exit(WRONG)
-
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and say in a line what is wrong with its files, or why its output cannot be written."""
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
+        except click.ClickException as error:
+            wrong = error
+        except (rf.RecframeError, pl.exceptions.PolarsError) as error:
+            wrong = click.ClickException(str(error))
         except OSError as error:
             # so that what is left to write does not fail at the end once more
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             if isinstance(error, BrokenPipeError):
                 ctx.exit(LEFT)
-            text = f"cannot write to {error.filename or 'stdout'}: {error.strerror}"
-        except (rf.RecframeError, pl.exceptions.PolarsError) as error:
-            text = str(error)
-        raise click.ClickException(text)
+            place = error.filename or "stdout"
+            wrong = click.ClickException(f"cannot write to {place}: {error.strerror}")
+        # NOTE: the text is final to type checkers, and what show() prints
+        wrong.message = " ".join(readable(wrong.message).split())  # type: ignore[misc]
+        wrong.exit_code = WRONG  # type: ignore[misc]
+        raise wrong
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help", FULLY]})
@@ -116,7 +108,7 @@ def run(make: Any, show: Any, pages: Mapping[str, Any], **options: Any) -> None:
         read = [*paths.values(), str(options.get("last"))]
         options["form"] = form_of(options, known, read)
         if options["form"] in pages:
-            make, show = pages[options["form"]], save
+            make, show = pages[options["form"]], give
         result = make(paths, options)
     show(result, options)
 
@@ -150,15 +142,13 @@ def of_rule(name: str, paths: Options, options: Options) -> Any:
 
 def show_findings(found: pl.DataFrame, options: Options) -> None:
     """Show findings, and exit with 1 where one is of severity error."""
-    if options["memory"] is not None:
-        note("within --memory no checks of all users at once are made")
     give(found, options, print_findings)
     sys.exit("error" in found["severity"])
 
 
 def show_names(known: pl.DataFrame, options: Options) -> None:
     """Show names by what tells them apart, or write all that is known of them."""
-    give(known, options, lambda _: print_frame(known.select(OF_NAMES)))
+    give(known, options, lambda _: print_frame(known.select(OF_NAMES).fill_null("-")))
 
 
 def show_runs(runs: pl.DataFrame, options: Options) -> None:
@@ -172,14 +162,14 @@ def show_runs(runs: pl.DataFrame, options: Options) -> None:
     give(runs, options, lambda _: print_frame(shown))
 
 
-def show_explained(found: Any, options: Options) -> None:
-    """Show an explanation as text, or write its rows."""
-    give(found.frame, options, lambda _: say(str(found)))
+def explain(metric: str, profiles: Sequence[str]) -> None:
+    """Print an explanation."""
+    say(str(rf.explain(metric, *profiles)))
 
 
 def requirements(ctx: click.Context, _: object, given: Sequence[str]) -> Sequence[str]:
     """Return requirements without the truth, which can be the first of what is given."""
-    if SIGNS.search(given[0]):
+    if re.search("[<>=≥≤]", given[0]):
         return given
     ctx.params["truth"] = given[0]
     return given[1:]
@@ -196,10 +186,9 @@ def show_states(result: pl.DataFrame, options: Options) -> None:
 
 def show_split(split: Any, options: Options) -> None:
     """Print what came out of a split with its audit, and write the parts."""
-    facts = pl.DataFrame({head: cells for head, *cells in cells_of(split.describe()).values()})
     findings = split.audit()
-    say(str(split).splitlines()[0])
-    print_frame(facts.transpose(include_header=True, header_name="fold", column_names="fold"))
+    say(str(split))
+    print_frame(split.describe())
     print_findings(findings)
     folder, form = options["output"], options["form"]
     for name in PARTS * (folder is not None):
@@ -213,16 +202,16 @@ def show_split(split: Any, options: Options) -> None:
 def run_demo(save: Path | None, **options: Any) -> None:
     """Simulate a shop, evaluate its models, and write its tables."""
     simulation = simulated.simulate(**options)
-    say(f"A simulated shop, and three recommenders:\n\n{simulated.python_lines(**options)}")
     answers = [*simulated.answers(simulation)]
+    say(f"A simulated shop, and three recommenders:\n\n{simulated.python_lines(**options)}")
     for question, line, frame in answers:
         say(f"{question}\n{line}\n")
         print_frame(frame)
         say("")
     if save is not None:
         simulation.save(save)
-        say(f"Wrote recs, truth, train, users, items and log into {save}. Try:\n")
-        say(TRY.replace("SHOP", shlex.quote(str(save))))
+        command = TRY.replace("SHOP", shlex.quote(str(save)))
+        say(f"Wrote recs, truth, train, users, items and log into {save}. Try:\n\n{command}")
     say(simulated.conclusion(answers[0][-1]))
 
 
@@ -249,7 +238,7 @@ OUTPUT = partial(option, ["-o", "--output"])
 OUTPUTS = (
     option(
         ["--format", "form"],
-        "Write in full precision to stdout, where else a table to look at stands.",
+        "What stands on stdout, in full precision; without it there is a table to look at.",
         type=click.Choice([*FORMATS]),
     ),
     OUTPUT(
@@ -272,9 +261,10 @@ def command(
 ) -> Command:
     """Return a command that shows a result, or writes one of its pages."""
     shared = ", ".join(one.opts[-1] for one in takes if vars(one).get("is_shared"))
-    words = fill(f"Also, see {FULLY}: {shared}", 78, break_on_hyphens=False)
+    words = fill(f"{FULLY} says more: {shared}", 78, break_on_hyphens=False)
     run_it = partial(run, make, show, pages)
-    return Command(name, params=[*takes], callback=run_it, help=text, epilog=f"\b\n{words}")
+    epilog = shared and f"\b\n{words}"
+    return Command(name, params=[*takes], callback=run_it, help=text, epilog=epilog)
 
 
 def method(
@@ -307,11 +297,11 @@ METHODS = (
           recframe evaluate judged.parquet -m ndcg,recall -k 5,10,20 -o table.md
           recframe evaluate recs.parquet truth.parquet --model model -o paper.tex
         """,
-        pages=dict.fromkeys(("tex", "html"), partial(of_method, "table")),
+        pages=dict.fromkeys(("tex", "html", "md"), partial(of_method, "table")),
     ),
     method(
         "audit",
-        """Check the data quality of RECS and TRUTH.
+        """Check the data quality of RECS and TRUTH. Within --memory no checks of all users at once are made.
 
         Exit status: 1 for a finding of severity error; 2 for options and files that cannot be read; else 0.
 
@@ -442,7 +432,7 @@ OF_SPLITS = (
     option(
         ["--format", "form"],
         "The format of the files.",
-        type=click.Choice(["parquet", "csv", "tsv", "ndjson", "arrow"]),
+        type=click.Choice([*FORMATS]),
         default="parquet",
     ),
     *OF_FILES,
@@ -531,23 +521,21 @@ OTHERS = (
         """,
         show_names,
     ),
-    command(
+    Command(
         "explain",
-        lambda _, options: rf.explain(options["metric"], *options["profiles"]),
-        [
+        params=[
             click.Argument(["metric"]),
             click.Argument(["profiles"], nargs=-1, metavar="[PROFILE]..."),
-            *OUTPUTS,
         ],
-        """Explain a metric, or why two profiles differ in it. In Python rec.explain(...) says in numbers of your own data what
-        each switch adds to the value.
+        callback=explain,
+        help="""Explain a metric, or why two profiles differ in it. In Python rec.explain(...) says in numbers of your own data
+        what each switch adds to the value.
 
         \b
         Examples:
           recframe explain map@10 trec_eval
           recframe explain precision@10 ranx jurity
         """,
-        show_explained,
     ),
     Command(
         "demo",

@@ -13,7 +13,7 @@ import polars as pl
 import recframe as rf
 from recframe.cli import files
 from recframe.cli.files import ONLY_NAMED, Given
-from recframe.cli.options import OF_FILES, PER_FILE
+from recframe.cli.options import OF_FILES
 from recframe.cli.output import Options, console_of, note, noted
 from recframe.cli.readers import table_of
 from recframe.cli.text_dtypes import typed
@@ -41,7 +41,7 @@ def paths_of(options: Options) -> dict[str, str]:
 
 def scan(path: str) -> pl.LazyFrame:
     """Return the table of a path, whose columns have the dtypes of their values."""
-    return scanned({"last": path}, dict.fromkeys(("columns", *PER_FILE)))["last"]
+    return scanned({"last": path}, {"columns": None})["last"]
 
 
 def scanned(paths: Mapping[str, str], options: Options) -> dict[str, pl.LazyFrame]:
@@ -52,14 +52,11 @@ def scanned(paths: Mapping[str, str], options: Options) -> dict[str, pl.LazyFram
     for name, path in paths.items():
         with files.reading_of(path):
             tables[name] = table_of(Given(name, path, options, columns), sources[path])
-    frames, truth = typed(tables), paths.get("truth")
-    if truth and truth == paths["recs"]:
-        frames["truth"] = frames["recs"]
-    elif truth and columns.get("rank", "rank") in tables["truth"].schema:
+    if "truth" in tables and columns.get("rank", "rank") in tables["truth"].schema:
         note(
-            "TRUTH has ranks, as lists have; if it comes from a pattern, quote it: 'recs/*.parquet'"
+            "TRUTH has ranks, as lists have; give the rows that users liked, and a pattern in quotes: 'recs/*.parquet'"
         )
-    return frames
+    return typed(tables)
 
 
 def bound(frames: Mapping[str, Any], options: Options) -> Any:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import codecs
 import inspect
 import re
+from ast import literal_eval
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain
@@ -61,11 +62,10 @@ def names(text: str) -> list[str]:
     return [name.strip(' "') for name in re.split(COMMA, text)]
 
 
-def number_or_text(text: str) -> float | str:
+def number_or_text(text: str) -> Any:
     """Return the number that a text is, or the text."""
-    for read in (int, float):
-        with suppress(ValueError):
-            return read(text)
+    with suppress(ValueError, SyntaxError):
+        return literal_eval(text)
     return text
 
 
@@ -92,7 +92,7 @@ def by_file(given: Any) -> Any:
 
 MARKS = {"tab": "\t", "\\t": "\t", "space": " "}
 """Words for separators that a shell hardly writes."""
-PER_FILE: Mapping[str, tuple[str, Callable[[str], Any], str]] = {
+PER_FILE: Mapping[str, tuple[str, Any, str]] = {
     "header": (
         "NAMES",
         names,

@@ -6,7 +6,7 @@ import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from glob import glob
@@ -25,7 +25,6 @@ from rich.text import Text
 import recframe as rf
 from recframe import atomic_write
 from recframe.charts.formatting import MINUS, counted, p_value, signed_share, written
-from recframe.charts.table import plain
 from recframe.errors import short, visible, wrong_ending
 
 Options: TypeAlias = Mapping[str, Any]
@@ -135,28 +134,27 @@ def cells_of(frame: pl.DataFrame) -> Columns:
     {'model': ['model', 'a', 'null'], 'value': ['value', '0.25 [0.12, 0.38]', '']}
     """
     columns: Columns = {}
+    rows = frame.to_dicts()
     for column in frame:
         name, is_number = column.name, column.dtype.is_numeric()
         is_end = re.sub("_(low|high)$", "", name) in columns
-        if not is_end and (is_number or column.count() or not len(column)):
-            rows = frame.select(pl.col(f"^{re.escape(name)}(_low|_high)?$")).rows()
-            absent = "" if is_number else "null"
-            columns[name] = [visible(name), *(_cell(name, *row) or absent for row in rows)]
+        if not is_end and (is_number or column.count() or not rows):
+            absent = "" if is_number or name == NOTE else "null"
+            columns[name] = [visible(name), *(_cell(name, row) or absent for row in rows)]
     return columns
 
 
-def _cell(name: str, value: Any, *ends: float | None) -> str:
-    """Return the text of a value with its interval."""
+def _cell(name: str, row: Options) -> str:
+    """Return the text of a value of a row with its interval."""
+    value, low, high = (row.get(part) for part in (name, f"{name}_low", f"{name}_high"))
     if value is None:
         return ""
     if isinstance(value, int) and not re.fullmatch(COUNTS, name):
         return str(value)
-    limits: Any = () if None in ends else ends
-    write: Any = WRITERS.get(name, partial(written, ends=limits))
-    text, *others = map(write, (value, *limits))
-    if others:
-        text += f" [{', '.join(others)}]"
-    return short(text.replace(MINUS, "-"))
+    ends: Any = () if low is None else (low, high)
+    write: Any = WRITERS.get(name, partial(written, ends=ends))
+    interval = f" [{write(low)}, {write(high)}]" if ends else ""
+    return short(f"{write(value)}{interval}".replace(MINUS, "-"))
 
 
 def print_frame(frame: pl.DataFrame) -> None:
@@ -170,24 +168,23 @@ def print_frame(frame: pl.DataFrame) -> None:
     columns = cells_of(shown)
     above, below = list[str](), list[str]()
     if is_seen:
-        notes = Counter(columns.pop(NOTE, [])[1:])
+        notes = Counter(filter(None, columns.pop(NOTE, [])[1:]))
         below = [f"note on {counted(notes[text], 'row')}: {text}" for text in notes]
-        above = [f"{name} {columns.pop(name)[1]}" for name in _constants(frame, columns)]
+        same = [name for name in columns if _is_same(frame[name])]
+        above = [f"{name} {columns.pop(name)[1]}" for name in same]
     gone = _narrowed(columns)
     if gone:
         below.append(f"without {', '.join(gone)}, for want of room: -o FILE has all columns")
+    if shown.height < frame.height:
+        below.append(f"the first {shown.height:,} of {frame.height:,} rows: -o FILE has all")
     for part in filter(None, (", ".join(above), _table(columns, frame.schema), *below)):
         say(part)
-    more = frame.height - shown.height
-    if more:
-        say(f"{more:,} more rows: -o FILE, or --format csv, has all {frame.height:,}", err=True)
 
 
-def _constants(frame: pl.DataFrame, columns: Columns) -> list[str]:
-    """Return the keys and counts that are the same in all of several rows; words with a colour stay in their rows."""
-    facts = (frame[name] for name in columns if not frame[name].dtype.is_float())
-    same = [one.name for one in facts if one.n_unique() == 1 < len(one)]
-    return [name for name in same if columns[name][1] not in STYLES]
+def _is_same(column: pl.Series) -> bool:
+    """Return whether a key or a count is the same in all of several rows; words with a colour stay in their rows."""
+    is_value = column.dtype.is_float() or column[0] in STYLES
+    return column.n_unique() == 1 < len(column) and not is_value
 
 
 def _narrowed(columns: Columns) -> list[str]:
@@ -233,19 +230,11 @@ def print_findings(found: pl.DataFrame) -> None:
 # Files
 
 
-def _markdown(frame: pl.DataFrame, file: Any) -> None:
-    """Write a result as a Markdown table, with the cells that people read."""
-    columns = [[head, "---", *cells] for head, *cells in cells_of(frame).values()]
-    for row in zip(*columns, strict=True):
-        file.write(f"| {' | '.join(map(plain, row))} |\n".encode())
-
-
-FORMATS: Mapping[str, Callable[[pl.DataFrame, Any], object]] = {
+FORMATS: Mapping[str, Any] = {
     "csv": pl.DataFrame.write_csv,
     "tsv": partial(pl.DataFrame.write_csv, separator="\t"),
     "json": lambda frame, file: file.write(frame.write_json().encode()),
     "ndjson": pl.DataFrame.write_ndjson,
-    "md": _markdown,
     "parquet": pl.DataFrame.write_parquet,
     "arrow": pl.DataFrame.write_ipc,
 }
@@ -274,12 +263,12 @@ def form_of(options: Options, known: list[str], read: Iterable[str]) -> str | No
     return form
 
 
-def give(result: pl.DataFrame, options: Options, show: Any = print_frame) -> None:
+def give(result: Any, options: Options, show: Any = print_frame) -> None:
     """Show a result as a table, or write it in full precision: to a file, or to stdout."""
     path, form = options["output"], options["form"]
     if form is None:
         show(result)
-    elif path in (None, STDOUT):
+    elif path in (None, STDOUT) and form in FORMATS:
         content = BytesIO()
         FORMATS[form](result, content)
         put(content.getvalue())
@@ -287,14 +276,10 @@ def give(result: pl.DataFrame, options: Options, show: Any = print_frame) -> Non
         write(result, path, form)
 
 
-def write(result: pl.DataFrame, path: Any, form: str) -> None:
-    """Write a result to a file."""
-    atomic_write.write(path, partial(FORMATS[form], result))
-    say(f"wrote {path}", err=True)
-
-
-def save(page: Any, options: Options) -> None:
-    """Write a page, or a table to publish."""
-    path = options["output"]
-    page.save(path)
+def write(result: Any, path: Any, form: str) -> None:
+    """Write a result, or a page, to a file."""
+    if form in FORMATS:
+        atomic_write.write(path, partial(FORMATS[form], result))
+    else:
+        result.save(path)
     say(f"wrote {path}", err=True)
