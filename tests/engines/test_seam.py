@@ -14,37 +14,11 @@ import many_frames
 import random_cases
 import recframe as rf
 from asked_twice import COLLECTED, asked_twice, assert_same, eager
-from lanes import in_turn
 from many_frames import MANY, ManyFrame, many, read
 from plain_accuracy import METRICS
 from recframe.audit.report import CHECKS
 
 asked = partial(asked_twice, MANY)
-BROKEN = {
-    "a repeated item": ({"items": pl.DataFrame({"item": [1, 1]})}, "has an item twice"),
-    "a repeated user": (
-        {"users": pl.DataFrame({"user": [7, 7], "country": ["DE", "DE"]})},
-        "has a user twice",
-    ),
-    "a rank below 1": ({}, "a rank is below 1"),
-}
-
-
-@pytest.mark.parametrize(
-    ("broken", "by", "metric"), in_turn(BROKEN, [None, "country", "user"], ["recall", "coverage"])
-)
-def test_what_only_the_data_shows_fails_in_a_bucket(by, metric, broken):
-    sides, message = broken
-    recs = pl.DataFrame(
-        {"user": [1, 1], "item": [1, 2], "rank": [1, 0 if "rank" in message else 2]}
-    )
-    truth = pl.DataFrame({"user": [2], "item": [1]})
-    users = pl.DataFrame({"user": [1], "country": ["FR"]})
-    given = {"users": users, "items": pl.DataFrame({"item": [1, 2]})} | sides
-    rec = rf.rec(many(recs), truth=many(truth), **{name: many(one) for name, one in given.items()})
-
-    with pytest.raises(rf.DataError, match=message):
-        rec.evaluate(metric, by=by)
 
 
 def test_an_interval_of_a_set_metric_is_made_of_sums_of_buckets():

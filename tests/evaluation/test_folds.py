@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-import recframe as rf
 from buckets_of_users import in_buckets
 from folded_frames import FOLDS, folded, of_fold, over_folds, rec_of
 from parted_frames import LISTS_ARE_NO_SAMPLES, every
@@ -184,24 +183,6 @@ def test_tidy_results_and_supports_are_of_fold_and_user() -> None:
     assert tidy["n"].to_list()[:2] == [users, found["n_lists"][0]]
 
 
-PLUS_1, AS_TEXT = pl.col("fold") + 1, pl.col("fold").cast(pl.String)
-MISFITS = [
-    ("recs", lambda rows: rows.with_columns(PLUS_1), "recommendations has a value that is none of"),
-    ("truth", lambda rows: rows.with_columns(AS_TEXT), "is String; a fold is a whole number"),
-    ("recs", lambda rows: rows.drop("fold"), r"no column 'fold'.*which fold it is of"),
-    ("users", lambda rows: pl.concat([rows, rows.head(1)]), "user twice"),
-]
-
-
-@pytest.mark.parametrize(("name", "change", "said"), MISFITS, ids=range(len(MISFITS)))
-def test_frames_that_do_not_fit_the_folds_are_an_error(name: str, change: Any, said: str) -> None:
-    frames = folded(9)
-    frames[name] = change(frames[name])
-
-    with pytest.raises(rf.RecframeError, match=said):
-        over_folds(frames).evaluate("recall", by="land")
-
-
 def test_findings_are_those_of_each_fold() -> None:
     frames = folded(3)
 
@@ -212,17 +193,3 @@ def test_findings_are_those_of_each_fold() -> None:
     wanted = each.group_by(keys).agg(pl.col("rows").sum()).sort(keys)
     assert_frame_equal(found.select(*keys, "rows").sort(keys), wanted)
     assert found["example"].str.starts_with("fold ").all()
-
-
-def test_an_error_in_one_fold_is_found_by_strict() -> None:
-    frames = folded(3)
-    again = frames["recs"].filter(fold=2).head(1).with_columns(pl.col("rank") + 6)
-    frames["recs"] = pl.concat([frames["recs"], again])
-
-    with pytest.raises(rf.DataError, match=r"fold 2, user"):
-        over_folds(frames, strict=True).recall()
-
-
-def test_rows_of_several_folds_are_no_one_list() -> None:
-    with pytest.raises(rf.RecframeError, match="no answer over the 3 folds"):
-        over_folds(folded(9)).judge()

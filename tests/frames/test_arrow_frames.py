@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import polars as pl
@@ -67,16 +66,6 @@ def test_a_frame_that_is_bound_is_read_once():
         rec.audit()
 
     assert (recs.n_reads, truth.n_reads) == (1, 1)
-
-
-def test_a_stream_that_was_read_before_says_how_it_is_held():
-    stream = reader(RECS)
-    rf.rec(stream)
-
-    text = "RecordBatchReader without rows; a stream can be read only once: first hold it in memory"
-    for call in (lambda: rf.rec(stream), lambda: RECS.rec(truth=stream)):
-        with pytest.raises(rf.RecframeError, match=re.escape(text)):
-            call()
 
 
 def test_an_empty_table_is_a_frame():

@@ -144,17 +144,6 @@ def test_ids_of_any_dtype_match_those_of_a_truth_and_come_back(pair):
     assert recs.rec(truth=truth).audit(k=5)["check"].tolist() == ["short_lists"]
 
 
-def test_periods_of_two_frequencies_and_numbers_do_not_match():
-    months = pd.period_range("2026-01", periods=2, freq="M")
-    recs = pd.DataFrame({"user": months, "item": 1, "rank": 1})
-    days = pd.DataFrame({"user": pd.period_range("2026-01-01", periods=2, freq="D"), "item": 1})
-
-    with pytest.warns(rf.RecframeWarning, match="such as lists '2026-01', truth '2026-01-01'"):
-        assert recs.rec(truth=days).mrr() == 0
-    with pytest.raises(rf.ColumnError, match="the user ids have different dtypes"):
-        recs.rec(truth=pd.DataFrame({"user": [672, 673], "item": [1, 1]})).mrr()
-
-
 def test_categories_that_read_alike_stay_apart():
     column = pd.Categorical([1, "1"], categories=[1, "1"])
     users = pd.DataFrame({"user": ["u", "v"], "segment": column})
@@ -261,17 +250,6 @@ def test_a_role_and_its_column_are_one_segment(kind):
 
     for by in (["who", "user"], ["user", "who"]):
         assert kind.read(frame.rec(user="who").evaluate("mrr", by=by)).rows() == [("u", 0.5)]
-
-
-@pytest.mark.parametrize(
-    "index", [["user"], ["item"], ["user", "item"], ["rank"], ["relevance"]], ids=str
-)
-def test_a_column_that_is_in_the_index_is_to_be_reset(index):
-    frame = FRAME.set_index(index)
-
-    with pytest.raises(rf.ColumnError, match=r"Its index has that name: write frame.reset_index\("):
-        frame.rec.mrr()
-    assert frame.reset_index().rec.mrr() == 0.75
 
 
 @pytest.mark.parametrize(

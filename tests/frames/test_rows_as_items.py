@@ -82,34 +82,3 @@ def test_the_audit_finds_no_item_twice_and_a_fingerprint_goes_by_the_rows_in_any
     assert not [one for one in checks if "duplicate" in one or one == "repeated_items"]
     assert rec.fingerprint() == FRAME.reverse().rec(**NAMED).fingerprint()
     assert rec.fingerprint() != FRAME.head(5).rec(**NAMED).fingerprint()
-
-
-LISTED = ("personalization", "coverage", "novelty", "gini", "overlap", "diversity")
-
-
-@pytest.mark.parametrize("name", LISTED)
-@pytest.mark.parametrize("make", [pl.DataFrame.clone, pl.DataFrame.lazy], ids=["eager", "lazy"])
-def test_a_metric_that_tells_items_apart_says_that_there_are_no_ids(name, make):
-    # a plan that was kept for real ids of the same dtype
-    ids = FRAME.with_row_index("item").select("item", "query", "score", "label")
-    ids.rec(**NAMED).personalization(k=2)
-
-    said = rf"{name} needs to know .* the same item, and the judged frame has no item ids"
-    with pytest.raises(rf.ColumnError, match=said):
-        make(FRAME).rec(**NAMED).evaluate(f"{name}@2")
-
-
-def test_where_ids_are_needed_or_meant_a_missing_column_stays_an_error():
-    sides = {
-        "items": pl.DataFrame({"item": [1]}),
-        "train": pl.DataFrame({"query": [1], "item": [1]}),
-    }
-    asked = [FRAME.rec(**NAMED, **{name: one}) for name, one in sides.items()]
-    # two models share one truth, which takes ids that tell whose rows are of one item
-    asked += [FRAME.rec(**NAMED, model="week"), FRAME.rec(**NAMED, truth=FRAME)]
-    asked += [FRAME.rec(**NAMED, item="item")]
-    # a name like this is that of the ids
-    asked += [FRAME.with_columns(item_id=1).rec(**NAMED)]
-    for rec in asked:
-        with pytest.raises(rf.ColumnError, match="has no column 'item'"):
-            rec.mrr()

@@ -212,15 +212,3 @@ def test_a_reader_of_one_s_own_may_stop_and_need_not_mind_the_gain():
 
     assert ranking([1, 0, 1, 1]).rec.evaluate("steady@3").row(0)[1] == exactly(1.25 / 1.75)
     assert tied.rec(ties="expected").evaluate("steady@2").row(0)[1] == exactly(0.5)
-
-
-@pytest.mark.parametrize(
-    "goes_on", [lambda _place, gain: pl.col("price") * gain, lambda _place, _gain: "often"]
-)
-def test_what_polars_cannot_compute_is_no_reader(goes_on):
-    @rf.metric
-    def odd(at):
-        return at.reader(goes_on)
-
-    with pytest.raises(rf.RecframeError, match="of these two alone"):
-        LIST.rec.evaluate(odd)

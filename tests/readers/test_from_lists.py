@@ -174,17 +174,6 @@ def test_scores_that_rise_along_a_list_change_no_rank():
     assert rf.from_lists(lists, scores)["rank"].to_list() == [1, 2, 1, 2]
 
 
-@pytest.mark.parametrize(
-    ("item", "score"),
-    [([["a"]], [[1.0, 2.0]]), ([[]], [[1.0]]), ([["a", "b"], ["c"]], [[2.0], [2.0, 1.0]])],
-)
-def test_lists_of_other_lengths_are_errors_of_polars(item, score):
-    nested = pl.DataFrame({"user": range(len(item)), "item": item, "score": score})
-
-    with pytest.raises(pl.exceptions.PolarsError, match="matching element counts"):
-        rf.from_lists(nested)
-
-
 GRADES = [("ann", "dune", 2), ("ann", "emma", 0), ("cid", "dune", 1)]
 
 

@@ -11,7 +11,6 @@ import pytest
 from polars.testing import assert_frame_equal
 from scipy import stats
 
-import recframe as rf
 from buckets_of_users import buckets_of_users
 from folded_frames import FOLDS, folded, of_fold, over_folds, rec_of
 from plain_uncertainty import clustered_error, interval, quantile
@@ -44,11 +43,6 @@ def test_the_interval_is_that_of_users_as_clusters() -> None:
         # between whole degrees of freedom the quantile is right to 1e-5 from 5 on
         assert (row["value_low"], row["value_high"]) == pytest.approx(ends, rel=1e-5)
         assert row["n_users"] == rows["user"].n_unique()
-
-
-def test_users_over_folds_are_no_parts_of_other_clusters() -> None:
-    with pytest.raises(rf.RecframeError, match="cluster='land': over folds each user is a cluster"):
-        over_folds(folded(1, 9)).summarize("recall", cluster="land")
 
 
 def test_one_row_by_fold_is_what_the_filtered_frames_give() -> None:
@@ -196,14 +190,6 @@ def test_segments_and_power_are_of_users_whatever_their_folds(
 
     one = getattr(rec_of(of_fold(first, 0)), call)("recall", "ndcg@3", cluster="own", **asked)
     assert_frame_equal(found, one, rel_tol=1e-9)
-
-
-@pytest.mark.parametrize("call", [lambda rec: rec.judge(), lambda rec: rec.worst("recall")])
-def test_what_has_no_answer_over_folds_says_so(call: Any) -> None:
-    with pytest.raises(
-        rf.RecframeError, match=r"no answer over the 3 folds of a split; ask each fold"
-    ):
-        call(over_folds(folded(7)))
 
 
 @pytest.mark.parametrize("universe", ["recs", "all"])
