@@ -140,7 +140,7 @@ def test_every_spelling_of_a_metric_prints_under_the_canonical_name(name):
 
 
 def test_names_and_objects_of_a_metric_are_the_same_thing():
-    assert rf.ndcg @ 10 == rf.parse("ndcg@10") == "ndcg@10"
+    assert rf.ndcg @ np.int8(10) == rf.ndcg @ 10 == rf.parse("ndcg@10") == "ndcg@10"
     assert rf.ndcg(gain="exp") @ 10 == (rf.ndcg @ 10)(gain="exp") == rf.parse("nDCG(gain=exp)@10")
     assert rf.ndcg(gain="linear") == rf.ndcg
     assert rf.ndcg @ 10 != rf.ndcg @ 5

@@ -350,7 +350,8 @@ def test_a_subclass_of_a_frame_is_a_frame():
 
 
 def test_a_frame_without_rows_and_dtypes():
-    frame = pd.DataFrame({"user": [], "item": [], "rank": [], "relevance": []})
+    frame = pd.DataFrame(columns=["user", "item", "rank", "relevance"])
 
+    assert np.isnan(frame.rec.ndcg(k=10))
     assert frame.rec.evaluate("mrr")["n_users"].tolist() == [0]
     assert frame.astype(object).rec.evaluate("mrr", by="user").columns.tolist() == ["user", "mrr"]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 
@@ -140,10 +138,6 @@ def test_an_empty_frame_has_no_users_and_null_means(kind):
     assert ask(kind, ranking([]), "ndcg@10", by="item").columns == ["item", "n_users", "ndcg@10"]
 
 
-def test_a_pandas_frame_without_rows_and_dtypes_is_empty():
-    assert math.isnan(pd.DataFrame(columns=["user", "item", "rank", "relevance"]).rec.ndcg(k=10))
-
-
 @pytest.mark.filterwarnings("ignore:no_lists")
 def test_empty_recommendations_give_every_user_of_the_truth_zero(kind):
     found = ask_one(kind, recommended(), *ACCURACY, *READERS, k=5, truth=liked(u="ab", v="c"))
@@ -209,12 +203,3 @@ def test_behind_the_highest_rank_of_a_dtype_no_item_comes_first(dtype, rank):
     for given in (frame, pl.concat([frame, frame.clear(30_000)])):
         found = given.rec.evaluate("mrr", "map", "recall@2", "n_hits")
         assert found.row(0) == exactly((1, 1, 1 / 3, 1 / 3, 3))
-
-
-def test_numpy_integers_are_cut_offs():
-    frame = ranking([0, 1])
-
-    assert frame.rec.mrr(k=np.int64(2)) == 0.5
-    found = frame.rec.mrr(k=np.array([1, 2], dtype=np.uint8))
-    assert found.columns == ["n_users", "mrr@1", "mrr@2"]
-    assert str(rf.mrr @ np.int8(2)) == "mrr@2"

@@ -132,10 +132,6 @@ def test_a_small_p_value_keeps_its_digits_and_a_level_its_interval():
 def test_each_column_model_and_metric_has_a_row_in_the_order_asked(kind):
     result = kind.read(SHOP.rec(kind).gaps("ndcg@5", "mrr@3", by=["country", "age"]))
 
-    assert " ".join(result.columns) == (
-        "by model metric best worst gap gap_low gap_high best_value worst_value p_value "
-        "best_n_users worst_n_users n_segments note"
-    )
     assert result.select("by", "model", "metric").rows() == [
         (by, model, metric)
         for by in ("country", "age")
@@ -304,9 +300,6 @@ def test_those_worst_by_their_interval_stand_first_by_model_and_metric(kind):
         end = "difference_low" if is_lower else "difference_high"
         mine = slices.filter(model=model, metric=metric)[end].to_list()
         assert mine == sorted(mine, reverse=is_lower)
-    assert " ".join(slices.columns) == (
-        "model segment metric difference difference_low difference_high value rest p_value p_adjusted n_users note"
-    )
     eager = SHOP.rec().slices("ndcg@5", "first_rank@5", by=OF_USERS, min_users=5)
     assert slices["segment"].to_list() == eager["segment"].to_list()
     assert slices["p_adjusted"].to_list() == pytest.approx(eager["p_adjusted"].to_list())

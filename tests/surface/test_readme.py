@@ -44,34 +44,6 @@ def test_the_files_that_are_generated_are_up_to_date():
         assert path.read_text(encoding="utf-8") == text, "run: python tests/surface/readme.py"
 
 
-def test_the_table_of_libraries_apart_has_ratios_and_says_which_metrics_they_have():
-    six = ["hit_rate", "precision", "recall", "map", "mrr", "ndcg"]
-    ours = {
-        "name": "recframe",
-        "metrics": six,
-        "seconds": [0.1, 0.2, 0.3],
-        "median": 0.2,
-        "ratio": 1.0,
-    }
-    some = ["precision", "map(normalizer=min)"]
-    other = {"name": "Other", "metrics": some, "seconds": [9] * 3, "median": 9.0, "ratio": 45.0}
-    case = {
-        "ids": "int",
-        "frame": "polars",
-        "rows": [2000, 300],
-        "versions": {"other": {"Python": "3.11"}},
-    }
-    text = tables.apart({
-        "settings": {"k": 10, "users": 20, "metrics": six}, "machine": {"threads": "2"},
-        "cases": [{**case, "contenders": [ours, other]}],
-    })  # fmt: skip
-
-    assert "2,000 and 300 rows" in text
-    assert "| | int ids, polars | metrics |" in text
-    assert "| recframe | 0.200 s | all six |" in text
-    assert "| Other | 45.0 | `map(normalizer=min)`; no hit_rate, recall, mrr, ndcg |" in text
-
-
 def test_the_commands_of_a_newcomer_are_there():
     for mark in ("try", "test"):
         command = re.search(rf"^<!-- {mark} -->\n```sh\n(.+)\n```$", TEXT, re.MULTILINE)
