@@ -6,7 +6,7 @@ import click
 from metric_text import code, table
 
 import public_api
-from recframe.cli.options import IN_FULL
+from recframe.cli.commands import OF_RECS
 
 ABOUT = """\
 # The command line
@@ -37,6 +37,6 @@ def _anchor(name: str) -> str:
 
 def _command(name: str, command: click.Command) -> str:
     context = click.Context(command, info_name=name, terminal_width=WIDTH)
-    if name == FULL:
-        context.meta[IN_FULL] = True
+    for one in OF_RECS:
+        one.hidden = name != FULL
     return f"## {code(name)}\n\n```text\n{command.get_help(context)}\n```"

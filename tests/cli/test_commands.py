@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import click
 import polars as pl
 import pytest
 
 import recframe as rf
 from recframe.cli.commands import main
-from recframe.cli.options import Command, clauses_of, options_of
+from recframe.cli.options import clauses_of, options_of
 from shop_files import RECS, evaluate, failure, run, shell, write_tables
 
 FILES = "recs.parquet truth.parquet"
@@ -98,7 +99,7 @@ def test_values_of_options_follow_from_annotations_and_defaults():
         """
 
     words = "--n 3 --per none --by a,b --by c --at 7 --plain --tag x=y"
-    context = Command("rule", params=options_of(rule)).make_context("rule", words.split())
+    context = click.Command("rule", params=options_of(rule)).make_context("rule", words.split())
 
     assert context.params == {
         "n": 3, "share": 0.5, "per": None, "by": ["a", "b", "c"], "at": 7, "plain": True,

@@ -20,7 +20,7 @@ import recframe as rf
 from recframe import demo as simulated
 from recframe.api.splits import Splits
 from recframe.cli import inputs
-from recframe.cli.options import FULLY, PATH, Command, option, options_of, options_of_files
+from recframe.cli.options import PATH, option, options_of, options_of_files
 from recframe.cli.output import (
     FORMATS,
     PARTS,
@@ -36,12 +36,13 @@ from recframe.engines.scans import default_memory
 from recframe.errors import readable
 from recframe.statistics.requirements import is_unmet
 
-WRONG, INTERRUPTED, LEFT = 2, 130, 141
-"""Exit statuses of errors, after Ctrl-C, and where the reader of stdout leaves, as `head` does: 128 and the signal's number."""
-ALL_AT_ONCE = {"audit", "table", "report", "track"}
+FULLY = "--help-all"
+INTERRUPTED, LEFT = 130, 141
+"""Exit statuses after Ctrl-C, and where the reader of stdout leaves, as `head` does: 128 and the signal's number."""
+ALL_AT_ONCE = {"audit", "table", "report"}
 """Methods that take all users at once; of the others plans are sums over users, which need no more than they are given."""
-DEFAULTS = {"metrics": ("ndcg", "recall", "precision", "hit_rate", "mrr", "map"), "k": [10]}
-"""What is computed where no metric is named; a cut-off can be."""
+METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
+"""What is computed where no metric is named."""
 OF_RUNS = ("fingerprint", "std", "n_runs")
 """Columns that tables of runs go without."""
 OF_NAMES = pl.col("^(name|aliases|parameters|formula|profile|metrics)$")
@@ -62,20 +63,19 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
-        except click.ClickException as error:
+        except click.UsageError as error:
             wrong = error
         except (rf.RecframeError, pl.exceptions.PolarsError) as error:
-            wrong = click.ClickException(str(error))
+            wrong = click.UsageError(str(error))
         except OSError as error:
             # so that what is left to write does not fail at the end once more
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             if isinstance(error, BrokenPipeError):
                 ctx.exit(LEFT)
             place = error.filename or "stdout"
-            wrong = click.ClickException(f"cannot write to {place}: {error.strerror}")
+            wrong = click.UsageError(f"cannot write to {place}: {error.strerror}")
         # NOTE: the text is final to type checkers, and what show() prints
         wrong.message = " ".join(readable(wrong.message).split())  # type: ignore[misc]
-        wrong.exit_code = WRONG  # type: ignore[misc]
         raise wrong
 
 
@@ -92,9 +92,8 @@ def main() -> None:
     recframe demo --save shop
     recframe evaluate shop/recs.parquet shop/truth.parquet --model model
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
-    for stream in (sys.stdout, sys.stderr):
-        # a terminal that cannot show a character shows a question mark
-        stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # they are files
+    # a terminal that cannot show a character shows a question mark; NOTE: it is a file, which type checkers do not know
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
 
 
 # Results
@@ -128,9 +127,10 @@ def of_method(name: str, paths: Options, options: Options) -> Any:
         rec = rec(memory=default_memory())
     options = {"raises": False, **options}
     if options.get("metrics", ()) is None:
-        options |= DEFAULTS | ({"k": options["k"]} if options["k"] else {})
+        options |= {"metrics": METRICS, "k": options["k"] or [10]}
     if last := options.get("last"):
-        options["last"] = rf.history(last) if Path(last).is_dir() else inputs.scan(last)
+        is_history = Path(last).is_dir()
+        options["last"] = rf.history(last) if is_history else inputs.scan(last)
     return called(getattr(rec._in_polars(), name), paths, options)  # noqa: SLF001  whatever was scanned
 
 
@@ -228,21 +228,21 @@ OF_RECS = [
         "no_relevant min_relevance min_relevance_for relevant_from ties decimals",
     ),
     option(
-        ["--all-relevant"], "Every row of TRUTH counts 1, whatever its columns say.", is_flag=True
+        ["--all-relevant"],
+        help="Every row of TRUTH counts 1, whatever its columns say.",
+        is_flag=True,
     ),
     *OF_FILES,
 ]
-for one in OF_RECS:
-    one.is_shared = True
 OUTPUT = partial(option, ["-o", "--output"])
 OUTPUTS = (
     option(
         ["--format", "form"],
-        "What stands on stdout, in full precision; without it there is a table to look at.",
+        help="What stands on stdout, in full precision; without it there is a table to look at.",
         type=click.Choice([*FORMATS]),
     ),
     OUTPUT(
-        "Write in full precision to a file, in the format that its ending names; - is stdout, as CSV or as --format says.",
+        help="Write in full precision to a file, in the format that its ending names; - is stdout, as CSV or as --format says.",
         type=PATH,
     ),
 )
@@ -251,16 +251,26 @@ DOCUMENTED = (rf.Rec.track, rf.Rec.compare, rf.Rec.summarize, rf.Rec.evaluate)
 """Methods whose docstrings hold for parameters of the same name elsewhere, the last first."""
 
 
+class Command(click.Command):
+    """A command that explains the options that many share in its full help alone."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Hide the shared options where the help is wanted that is not full."""
+        for one in OF_RECS:
+            one.hidden = not {"-h", "--help"}.isdisjoint(args)
+        return super().parse_args(ctx, args)
+
+
 def command(
     name: str,
     make: Any,
     takes: Sequence[Any],
-    text: str | None,
+    text: str,
     show: Any = give,
     pages: Options = NO_PAGES,
 ) -> Command:
     """Return a command that shows a result, or writes one of its pages."""
-    shared = ", ".join(one.opts[-1] for one in takes if vars(one).get("is_shared"))
+    shared = ", ".join(one.opts[-1] for one in takes if one in OF_RECS)
     words = fill(f"{FULLY} says more: {shared}", 78, break_on_hyphens=False)
     run_it = partial(run, make, show, pages)
     epilog = shared and f"\b\n{words}"
@@ -277,7 +287,9 @@ def method(
 ) -> Command:
     """Return the command of a method of `rec` on files."""
     own = options_of(getattr(rf.Rec, name), *DOCUMENTED, but="tidy requirements last raises")
-    takes = [RECS, *takes, *own, *outputs, *OF_RECS]
+    # a report is no sum over users
+    shared = [one for one in OF_RECS if (name, one.name) != ("report", "memory")]
+    takes = [RECS, *takes, *own, *outputs, *shared]
     return command(name, partial(of_method, name), takes, text, show, pages)
 
 
@@ -376,7 +388,7 @@ METHODS = (
               --baseline popularity -o report.html
         """,
         pages={"html": partial(of_method, "report")},
-        outputs=[OUTPUT("The page to write.", type=PATH, default="report.html")],
+        outputs=[OUTPUT(help="The page to write.", type=PATH, default="report.html")],
     ),
     method(
         "track",
@@ -417,7 +429,7 @@ METHODS = (
             ),
             option(
                 ["--last"],
-                "An earlier result, a file of recframe summarize or a history of recframe track, that 'last' stands for.",
+                help="An earlier result, a file of recframe summarize or a history of recframe track, that 'last' stands for.",
                 type=PATH,
             ),
         ],
@@ -426,12 +438,12 @@ METHODS = (
 RULES = {name: rule for name, rule in vars(Splits).items() if not name.startswith("_")}
 OF_SPLITS = (
     OUTPUT(
-        "The folder for the files train and truth (and fold_in), which is made where it is missing.",
+        help="The folder for the files train and truth (and fold_in), which is made where it is missing.",
         type=FOLDER,
     ),
     option(
         ["--format", "form"],
-        "The format of the files.",
+        help="The format of the files.",
         type=click.Choice([*FORMATS]),
         default="parquet",
     ),
@@ -449,7 +461,7 @@ SPLIT = click.Group(
             name.replace("_", "-"),
             partial(of_rule, name),
             [LOG, *options_of(rule, *RULES.values(), Splits), *OF_SPLITS],
-            (inspect.getdoc(rule) or "").partition("\n")[0],
+            str(inspect.getdoc(rule)).partition("\n")[0],
             show_split,
         )
         for name, rule in RULES.items()
@@ -457,7 +469,7 @@ SPLIT = click.Group(
 )
 SINCE = option(
     ["--since"],
-    "The first day or time to show, such as 2026-11-22.",
+    help="The first day or time to show, such as 2026-11-22.",
     type=click.DateTime(),
 )
 OTHERS = (
@@ -480,7 +492,7 @@ OTHERS = (
             HISTORY,
             SINCE,
             *options_of(rf.changes, but="history"),
-            option(["--changed"], "Print what changed, and nothing else.", is_flag=True),
+            option(["--changed"], help="Print what changed, and nothing else.", is_flag=True),
             *OUTPUTS,
         ],
         """Print each number of a history with the band of the runs before it, and whether it changed.
@@ -521,7 +533,7 @@ OTHERS = (
         """,
         show_names,
     ),
-    Command(
+    click.Command(
         "explain",
         params=[
             click.Argument(["metric"]),
@@ -537,12 +549,14 @@ OTHERS = (
           recframe explain precision@10 ranx jurity
         """,
     ),
-    Command(
+    click.Command(
         "demo",
         params=[
             *options_of(simulated.simulate),
             option(
-                ["--save"], "Write the tables as Parquet files, to try commands on.", type=FOLDER
+                ["--save"],
+                help="Write the tables as Parquet files, to try commands on.",
+                type=FOLDER,
             ),
         ],
         callback=run_demo,

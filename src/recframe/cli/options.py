@@ -7,7 +7,7 @@ import inspect
 import re
 from ast import literal_eval
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from itertools import chain
@@ -18,9 +18,6 @@ import click
 from recframe.frames import options as of_rec
 from recframe.frames.hints import NAMED_COLUMNS
 
-IN_FULL = "recframe: help in full"
-"""Key in click's context for help on all groups."""
-FULLY = "--help-all"
 CLAUSE = re.compile(
     r"^ *((?:\w+, )*\w+): +(?!as in|th(?:at|ose) of)(.+?)(?=[:;.](?:\s|$)|\n\s*\n|\Z)",
     re.MULTILINE | re.DOTALL,
@@ -150,20 +147,7 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-class Option(click.Option):
-    """An option; those that many commands share have their help in that on all options alone."""
-
-    is_shared = False
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the help, if it is wanted."""
-        is_wanted = ctx.meta.get(IN_FULL) or not self.is_shared
-        return super().get_help_record(ctx) if is_wanted else None
-
-
-def option(flags: Sequence[str], text: str, **settings: Any) -> Option:
-    """Return an option with its help."""
-    return Option(flags, help=text, show_default=True, **settings)
+option = partial(click.Option, show_default=True)
 
 
 def clauses_of(*documented: object) -> dict[str, str]:
@@ -185,7 +169,9 @@ def clauses_of(*documented: object) -> dict[str, str]:
     return found
 
 
-def options_of(method: Any, *documented: object, named: str = "", but: str = "") -> list[Option]:
+def options_of(
+    method: Any, *documented: object, named: str = "", but: str = ""
+) -> list[click.Option]:
     """Return options of the parameters of a method, of some or but some; `documented` have what its docstring leaves out."""
     clauses = clauses_of(*documented, method)
     parameters = inspect.signature(method).parameters
@@ -194,7 +180,7 @@ def options_of(method: Any, *documented: object, named: str = "", but: str = "")
     return [_of_parameter(parameters[name], clauses[name], where) for name in chosen]
 
 
-def _of_parameter(parameter: inspect.Parameter, clause: str, where: Any) -> Option:
+def _of_parameter(parameter: inspect.Parameter, clause: str, where: Any) -> click.Option:
     """Return the option of a parameter; a name in its annotation, of some words, is looked up."""
     name, default = parameter.name, parameter.default
     kind = parameter.annotation.removesuffix(" | None")
@@ -202,31 +188,19 @@ def _of_parameter(parameter: inspect.Parameter, clause: str, where: Any) -> Opti
     if words and default and kind != parameter.annotation:
         # NOTE: a shell has a word for None where it is no default
         words += (None,)
-    settings = (
-        KINDS.get(name)
-        or KINDS.get(kind)
-        or {"type": (words and click.Choice(words, case_sensitive=False)) or str}
-    )
+    choice = {"type": click.Choice(words, case_sensitive=False)} if words else {}
+    settings = KINDS.get(name) or KINDS.get(kind, choice)
     # NOTE: to click a default of None is one
     is_needed = default is parameter.empty
     more = {"required": name != "metrics"} if is_needed else {"default": default}
     flags = [*FLAGS.get(name, [_flag(name)]), name]
-    return option(flags, f"{clause[:1].upper()}{clause[1:]}.", **settings, **more)
+    return option(flags, help=f"{clause[:1].upper()}{clause[1:]}.", **settings, **more)
 
 
-def options_of_files() -> list[Option]:
+def options_of_files() -> list[click.Option]:
     """Return the options that say how files are written."""
     roles = f"The names of columns, where they differ from the roles: {', '.join(NAMED_COLUMNS)}."
-    return [option(["--columns"], roles, **values("[FILE=]ROLE=NAME", columns, by_file))] + [
-        option([_flag(name)], text, **values(f"[FILE=]{kind}", partial(of_file, read), dict))
+    return [option(["--columns"], help=roles, **values("[FILE=]ROLE=NAME", columns, by_file))] + [
+        option([_flag(name)], help=text, **values(f"[FILE=]{kind}", partial(of_file, read), dict))
         for name, (kind, read, text) in PER_FILE.items()
     ]
-
-
-class Command(click.Command):
-    """A command that has help on all options."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Note whether help on all options is wanted."""
-        ctx.meta[IN_FULL] = FULLY in args
-        return super().parse_args(ctx, args)

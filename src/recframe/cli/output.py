@@ -208,11 +208,10 @@ def _table(columns: Columns, schema: pl.Schema) -> Table:
     """Return columns of texts as a table of rich."""
     space = 0 if sys.stdout.isatty() else 1
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, space, 0, 0))
-    heads, *rows = zip(*columns.values(), strict=True)
-    for name, head in zip(columns, heads, strict=True):
-        side: Any = "right" if schema[name].is_numeric() else "left"
-        table.add_column(head, justify=side, overflow="fold")
-    for row in rows:
+    for name, cells in columns.items():
+        is_number = schema[name].is_numeric()
+        table.add_column(cells[0], justify="right" if is_number else "left", overflow="fold")
+    for row in [*zip(*columns.values(), strict=True)][1:]:
         table.add_row(*(Text(cell, STYLES.get(cell, "")) for cell in row))
     return table
 
