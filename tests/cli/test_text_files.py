@@ -275,26 +275,6 @@ def test_a_file_that_cannot_be_read_says_what_to_write(case):
     assert failure("evaluate", *words(options, files), "-m", "mrr").startswith(said)
 
 
-@pytest.mark.parametrize(
-    ("option", "said"),
-    [
-        ("--encoding latin-99", "'latin-99' is not [FILE=]NAME; write for example latin-1"),
-        ("--decimal recs=dot", "'recs=dot' is not [FILE=]POINT|COMMA; write for example comma"),
-        ("--quotes maybe", "'maybe' is not [FILE=]YES|NO; write for example yes"),
-        ("--columns recs=item=", "'recs=item=' is not [FILE=]ROLE=NAME; write for example user="),
-        ("--header usr=a,b", "'usr=a,b' is not [FILE=]NAMES; write for example recs=user,item"),
-        ("--columns recs=itm=x", "; the roles are user, item, "),
-    ],
-)
-def test_a_mistake_in_an_option_of_files_is_one_of_the_call(option, said):
-    write(of())
-
-    result = run("evaluate", "r.csv", "t.csv", *option.split())
-
-    assert result.exit_code == 2
-    assert said in " ".join(result.stderr.split())
-
-
 def test_a_mark_that_no_text_of_the_lists_has_is_noted_once():
     write(of("user,items\n1,10 11\n2,12\n"))
 
