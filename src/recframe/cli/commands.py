@@ -152,13 +152,12 @@ def show_names(known: pl.DataFrame, options: Options) -> None:
 
 
 def show_runs(runs: pl.DataFrame, options: Options) -> None:
-    """Show runs by what tells them apart, or write all that is known of them."""
-    if options.get("since"):
-        runs = runs.filter(pl.col("as_of") >= options["since"])
+    """Show runs by what tells them apart, the latest first, or write all that is known of them."""
     if options.get("changed"):
         runs = runs.filter(verdict="changed")
     ends = {"low": "value_low", "high": "value_high"}
     shown = runs.drop(OF_RUNS, strict=False).rename(ends, strict=False)
+    shown = shown.sort("as_of", descending=True, maintain_order=True)
     give(runs, options, lambda _: print_frame(shown))
 
 
@@ -467,21 +466,16 @@ SPLIT = click.Group(
         for name, rule in RULES.items()
     ],
 )
-SINCE = option(
-    ["--since"],
-    help="The first day or time to show, such as 2026-11-22.",
-    type=click.DateTime(),
-)
 OTHERS = (
     command(
         "history",
         partial(called, rf.history),
-        [HISTORY, SINCE, *OUTPUTS],
-        """Print the runs of a history. A --format, or -o FILE, has all columns.
+        [HISTORY, *OUTPUTS],
+        """Print the runs of a history, the latest first. A --format, or -o FILE, has all columns.
 
         \b
         Examples:
-          recframe history history --since 2026-11-01 -o month.csv
+          recframe history history -o runs.csv
         """,
         show_runs,
     ),
@@ -490,12 +484,11 @@ OTHERS = (
         partial(called, rf.changes),
         [
             HISTORY,
-            SINCE,
             *options_of(rf.changes, but="history"),
             option(["--changed"], help="Print what changed, and nothing else.", is_flag=True),
             *OUTPUTS,
         ],
-        """Print each number of a history with the band of the runs before it, and whether it changed.
+        """Print each number of a history with the band of the runs before it, and whether it changed, the latest first.
 
         Of many numbers some change by chance. With -o FILE.html it is a page of them.
 

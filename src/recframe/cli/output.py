@@ -57,6 +57,7 @@ STYLES = {
     "worse": "red",
     "not better": "red",
     "fails": "red",
+    "changed": "red",
     "missing": "red",
     "error": "red",
     "open": "yellow",
