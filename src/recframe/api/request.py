@@ -79,11 +79,9 @@ class Request:
     @classmethod
     def of(cls, kind: Kind, inputs: Frames, metrics: Sequence[Metric[...]], *more: Any) -> Self:
         """Return the request of some metrics of frames, whose answers are of a kind."""
-        context, home = inputs.context, inputs
-        if context.profile is not None:
-            home = under_profile.at_home(inputs)
-        is_same = context.min_relevance_for == "all" and context.weight is None
-        if context.profile is None and is_same:
+        context, is_own = inputs.context, inputs.context.profile is None
+        home = inputs if is_own else under_profile.at_home(inputs)
+        if is_own and context.min_relevance_for == "all" and context.weight is None:
             each = dict(zip(map(attrgetter("text"), metrics), metrics, strict=True)).values()
             stated = [*map(partial(Convention, context), each)]
         else:
@@ -237,7 +235,7 @@ class Question(Request):
         plan = self.kind.applied(rows, finished, schema)
         if notes is not None:  # joined by the names inside
             plan = with_notes(plan.lazy(), notes)
-        plan = plan.select(*map(pl.Expr.alias, map(pl.col, names), names.values()), *others)
+        plan = plan if [*names] == [*names.values()] else plan.rename(names)
         plan = as_shown(plan.lazy(), self.decimals) if self.decimals else plan
         sources = dict(self.inputs.sources)
         if BASELINE in names:

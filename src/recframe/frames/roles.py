@@ -263,25 +263,28 @@ def check_dtypes(
 ) -> None:
     """Reject columns whose dtype does not suit their role, or a segment."""
     by = dict(map(attrgetter("inside", "name"), segments))
+    read = {*IDS, *NUMBERS, *by}
     for name, schema in schemas.items():
         titles = by | sides[name].context.names
         for inside, dtype in schema.items():
-            if dtype == pl.Null or dtype.is_numeric() or inside not in {*IDS, *NUMBERS, *by}:
+            if dtype.is_numeric() or dtype == pl.Null or inside not in read:
+                continue
+            # a tuple: their hashes are not those of pl.List
+            is_nested = inside in IDS and dtype in (pl.List, pl.Array)
+            is_number = inside == "relevance" and dtype == pl.Boolean
+            if is_number or not (inside in NUMBERS or is_nested or dtype == pl.Object):
                 continue
             column = f"column {titles[inside]!r} of {sides[name].title}"
-            if inside in NUMBERS:
-                if inside != "relevance" or dtype != pl.Boolean:
-                    cast = Either(": cast the column first", "; make it one in the file")
-                    raise ColumnError(
-                        f"{column} is {dtype_shown(dtype)}; a {inside} is {NUMBERS[inside]}{cast}"
-                    )
-            elif dtype == pl.Object:
-                raise ColumnError(
-                    f"{column} holds Python objects, which no frame can join or group; cast it to text"
-                )
-            # a tuple: their hashes are not those of pl.List
-            elif inside in IDS and dtype in (pl.List, pl.Array):
+            if is_nested:
                 raise ColumnError(_nested(column, dtype, titles[inside], name))
+            if inside in NUMBERS:
+                cast = Either(": cast the column first", "; make it one in the file")
+                raise ColumnError(
+                    f"{column} is {dtype_shown(dtype)}; a {inside} is {NUMBERS[inside]}{cast}"
+                )
+            raise ColumnError(
+                f"{column} holds Python objects, which no frame can join or group; cast it to text"
+            )
 
 
 def _nested(column: str, dtype: pl.DataType, role_name: str, side: str) -> str:

@@ -11,7 +11,7 @@ import polars as pl
 from recframe.errors import RecframeError, fails_whole_if
 from recframe.frames.hints import Either, FrameOf, Given, bind, text
 from recframe.frames.inputs import Frames, Owner
-from recframe.frames.kinds.kind import LARGE, run_by_size
+from recframe.frames.kinds.kind import LARGE, run_as_it_is, run_by_size
 from recframe.frames.options import FOLD, OF_LISTS
 from recframe.frames.roles import names_trainings, unbound_labels
 from recframe.frames.rows.joins import are_in_steps, distinct_names
@@ -196,8 +196,8 @@ def _have_each_rank_once(inputs: Frames, lists: pl.DataFrame) -> bool:
             return True
     # ranks closer than 1 are equal ones that are pushed apart
     rank = RANK.cast(pl.Float64).floor()
-    ranked = lists.select(*keys_of_lists(inputs), rank).drop_nulls("rank")
-    return not ranked.is_duplicated().any()
+    ranked = lists.lazy().select(*keys_of_lists(inputs), rank).drop_nulls("rank")
+    return not run_as_it_is(ranked).is_duplicated().any()
 
 
 def keys_of_lists(inputs: Frames) -> list[str]:
