@@ -176,3 +176,9 @@ def test_a_frame_with_names_of_its_own_is_a_log():
 
     assert split.truth.select(events.columns).equals(events.tail(2))
     assert rf.rec(log, time="day").split.by_time(last=2).truth.equals(split.truth)
+
+
+def test_folds_whose_trains_have_a_row_in_common_repeat_it_alone():
+    log = pl.DataFrame({"user": [1, 2], "item": [1, 2], "t": [0, 5]})
+    split = log.rec(time="t").split.rolling(folds=2, horizon=1)
+    assert split.train["t"].to_list() == [0, 0]

@@ -299,9 +299,13 @@ class EagerPolars(EagerKind):
 
     def gathered(self, places: pl.Series, beside: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of some places, with more columns beside."""
-        # to gather all rows in their order takes more than a rule's labels
-        is_whole = len(places) == self.size and places.is_sorted()
-        return beside_one_another([self.frame if is_whole else self.frame[places], beside])
+        # a filter takes a quarter of the time, but has each row once and in order
+        is_there = pl.repeat(value=False, n=self.size, eager=True).scatter(places, values=True)
+        if is_there.sum() < len(places) or not places.is_sorted():
+            rows = self.frame[places]
+        else:
+            rows = self.frame if len(places) == self.size else self.frame.filter(is_there)
+        return beside_one_another([rows, beside])
 
 
 class LazyPolars(Kind):
