@@ -69,11 +69,6 @@ def opened(target: Path | int, mode: str) -> BinaryIO:
     return open(source, mode)  # type: ignore[return-value]  # noqa: PTH123  mode has a b; a number is no path
 
 
-def is_utf8(name: str) -> bool:
-    """Return whether a name of the file system can be written in UTF-8."""
-    return not any("\ud800" <= one <= "\udfff" for one in name)
-
-
 def reason(error: Exception) -> str:
     """Return why a file cannot be read or written, in one line and without the layers that it came through."""
     text = (getattr(error, "strerror", None) or str(error)).strip().partition("\n")[0]

@@ -132,8 +132,6 @@ NUMBERS = {
     "dictionaries of lists": ("", of('{"1":["10","11"],"2":["12"]}', a="r.json")),
     "lists as text": ("--lists-separator|space",
         of("user,model,items\n1,m,10 11\n2,m,12\n", "user,items\n1,11\n2,12\n")),
-    "lists and scores as text": ("--lists-separator|space",
-        of("user,items,scores\n1,10 11,.9 .5\n2,12,.7\n")),
     "a truth of lists as text": ("--lists-separator|truth= ",
         of(LONG, "user,items\n1,11\n2,12\n", a="r.parquet")),
     "scores without ranks": ("", of("user,item,score\n1,10,.9\n1,11,8e-1\n2,12,+5\n")),
@@ -187,23 +185,31 @@ ERRORS = {
     "a long line of two signs": ("--separator|truth=::",
         of(truth="user::item\n1::11::5\n", b="t.dat"),
         ("line 2 of 't.dat' has 3 fields, and its first line has 2: '1::11::5'; mend that line, "
-        "or say that it has quotes: --quotes yes")),
+        "or say how values are quoted: --quotes yes|no")),
     "fewer names than columns": ("--header|truth=user,item", of(truth="1,11,5\n2,12,4\n"),
-        ("'t.csv' has 3 fields in its first line, '1,11,5', and --header has 2 names; an empty "
-        "name leaves a field out")),
+        ("the first line of 't.csv' is '1,11,5', and --header has 'user,item': write a name for "
+        "each of its 3 fields, an empty one to leave it out, for files without a header line")),
     "a word among numbers": ("",
         of("".join(["user,item,rank\n", *("1,10,1\n" for _ in range(2000)), "1,11,many\n"])),
-        ("column 'rank' of 'r.csv' is of numbers, and its row 2001 has 'many'; write a number, "
-        "or leave it empty")),
+        ("column 'rank' is of numbers, and row 2001 of 'r.csv' has 'many'; write a finite "
+        "number, or leave it empty")),
+    **{f"{word} in {column}": ("", of(R.replace("rank", column) + f"2,11,{word}\n"),
+        f"column '{column}' is of numbers, and row 4 of 'r.csv' has '{word}'; write a finite number")
+        for word in ("inf", "-inf", "Infinity", "1e999") for column in ("rank", "score")},
+    "inf among relevances": ("", of(truth="user,item,relevance\n1,11,1.5\n2,12,inf\n"),
+        "column 'relevance' is of numbers, and row 2 of 't.csv' has 'inf'; write a finite number"),
+    "inf after many numbers": ("",
+        of("".join(["user,item,score\n", *("1,10,.5\n" for _ in range(2000)), "1,11,inf\n"])),
+        "column 'score' is of numbers, and row 2001 of 'r.csv' has 'inf'; write a finite number"),
     "a word in a part": ("p/*.csv|t.csv",
         {"p/a.csv": R, "p/b.csv": R.replace("2,12,1", "2,12,x"), "t.csv": T},
-        "column 'rank' of 'p/b.csv' is of numbers, and its row 3 has 'x'"),
+        "column 'rank' is of numbers, and row 3 of 'p/b.csv' has 'x'"),
     "decimal commas": ("--separator|recs=;", of("user;item;score\n1;10;0,9\n"),
-        ("column 'score' of 'r.csv' is of numbers, and its row 1 has '0,9'; of decimal commas "
-        "write --decimal comma")),
+        ("column 'score' is of numbers, and row 1 of 'r.csv' has '0,9'; write a finite number, or "
+        "leave it empty; of decimal commas write --decimal comma")),
     "text beside numbers in Parquet": ("", of(R + "x,13,1\n", LONG[1:, :2], b="t.parquet"),
-        ("column 'user' of 't.parquet' is Int64, and row 4 of 'r.csv' has 'x', so that they "
-        "cannot match; make both text or both whole numbers")),
+        ("column 'user' is of whole numbers in another file, and row 4 of 'r.csv' has 'x'; make "
+        "both text or both whole numbers")),
     "Latin-1": ("", of(R.replace("11", "é").encode("latin-1")),
         ("cannot read 'r.csv': it is no UTF-8; write its encoding, such as --encoding latin-1, "
         "or convert it")),
@@ -226,28 +232,33 @@ ERRORS = {
     "a column of one file that is not there": ("--columns|truth=item=artcle", of(),
         "'t.csv' has no column 'artcle'. It has 'user', 'item'."),
     "no header": ("", of(BARE),
-        ("'r.csv' seems to have no header line, as its first line is '1, 10, 1'; name its "
-        "columns: --header user,item,rank")),
+        ("'r.csv' has two columns named '1'; drop or rename one of them, or name all: --header "
+        "user,item,rank")),
+    "no header and no number twice": ("", of("1,10,2\n"),
+        ("'r.csv' has no column 'user'. It has '1', '10', '2'. Name the column of the user: "
+        "--columns user=NAME, or in this file alone --columns recs=user=NAME; text without a "
+        "header line takes --header user,item,rank")),
     "more names": ("--header|user,item,rank,score", of(BARE),
-        "'r.csv' has 3 fields in its first line, '1,10,1', and --header has 4 names"),
+        "the first line of 'r.csv' is '1,10,1', and --header has 'user,item,rank,score': write"),
     "names and another separator": ("--header|user,item,rank|--separator|;", of(BARE),
-        ("'r.csv' has 1 fields in its first line, '1,10,1', and --header has 3 names; an empty "
-        "name leaves a field out, and --separator says what stands between")),
+        ("the first line of 'r.csv' is '1,10,1', and --header has 'user,item,rank': write a name "
+        "for each of its 1 fields")),
     "names beside a header": ("--header|user,item,rank", of(BARE, R),
-        ("'t.csv' has a header line, 'user,item,rank'; leave out --header, or say which file "
-        "has none: --header recs=user,item,rank")),
+        ("the first line of 't.csv' is 'user,item,rank', and --header has 'user,item,rank': "
+        "write a name for each of its 3 fields, an empty one to leave it out, for files without "
+        "a header line: --header recs=user,item")),
     "semicolons": ("", of("user;item;rank\n1;2;3\n"),
         ("'r.csv' has no column 'user'. It has 'user;item;rank'. Name the column of the user: "
-        "--columns user=NAME, or in this file alone --columns recs=user=NAME; or say what "
-        "separates its columns: --separator ';'")),
+        "--columns user=NAME, or in this file alone --columns recs=user=NAME; text without a "
+        "header line takes --header user,item,rank, columns between other marks --separator ';'")),
     "two columns of one name": ("",
         of(gzip.compress(b'\xef\xbb\xbf\n\n"user","item",rank,"item"\n1,5,1,6'), a="r.csv.gz"),
         "'r.csv.gz' has two columns named 'item'; drop or rename one of them"),
     "lists as text": ("", of("user,items\n1,10 11\n"),
         ("'r.csv' has no column 'item'. It has 'user', 'items'. Name the column of the item: "
-        "--columns item=NAME, or in this file alone --columns recs=item=NAME; where each text "
-        "of 'items' is a list, such as 'a b c', say what separates its ids: --lists-separator "
-        "' '")),
+        "--columns item=NAME, or in this file alone --columns recs=item=NAME; text without a "
+        "header line takes --header user,item,rank, columns between other marks --separator ';', "
+        "and lists such as 'a b c' --lists-separator ' '")),
     "several kinds": ("p/*|t.csv", {"p/a.csv": R, "p/b.parquet": LONG, "t.csv": T},
         "'p/*' stands for files of several kinds (.csv, .parquet); give a pattern of one kind"),
     "a directory of no Parquet files": ("p|t.csv", {"p/a.csv": R, "t.csv": T},
@@ -275,14 +286,17 @@ def test_a_file_that_cannot_be_read_says_what_to_write(case):
     assert failure("evaluate", *words(options, files), "-m", "mrr").startswith(said)
 
 
-def test_a_mark_that_no_text_of_the_lists_has_is_noted_once():
-    write(of("user,items\n1,10 11\n2,12\n"))
+@pytest.mark.parametrize(
+    ("items", "mark"), [("10 11", "|"), ('"[10, 11, 12]"', ", "), ("\"{'10': .5, '11': .2}\"", ",")]
+)
+def test_a_text_that_is_no_list_is_noted_once(items, mark):
+    write(of(f"user,items\n1,{items}\n2,12\n"))
 
-    said = run("evaluate", "r.csv", "t.csv", "--lists-separator", "|", "-m", "mrr").stderr
+    said = run("evaluate", "r.csv", "t.csv", "--lists-separator", mark, "-m", "mrr").stderr
 
-    assert "note: no text of the column 'items' has '|' in it, so each list has one item" in said
-    assert said.count("note: ") == 1
-    assert "; --lists-separator takes the text between two ids" in said
+    text = items.strip('"')
+    assert f"note: column 'items' of 'r.csv' has {text!r}, where text with '{mark}'" in said
+    assert said.count("--lists-separator") == 1
 
 
 @pytest.mark.parametrize("recs", ["user,item,rank\n1.0,10,1\n2.0,11,2\n", R.replace(",1", ", 1")])

@@ -3,47 +3,65 @@
 from __future__ import annotations
 
 import codecs
-import csv
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, TypeAlias
+from functools import cached_property, partial
+from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
-from recframe.cli.files import Given, Source, without_header
+from recframe.cli.files import Given, Source
 from recframe.errors import RecframeError, short
 
 Dtypes: TypeAlias = Mapping[str, type[pl.DataType]]
 """The dtypes of columns of text, where they are known."""
+ROWS = 1_000
+"""Rows that are looked at first."""
 QUOTED_BY = (",", ";")
 """Separators of files in which quotes hold a value together."""
 IN_QUOTES = re.compile('".*"')
-FIRST_LINES = 100
-"""Lines of which one has values."""
+REPEATED = re.compile(r"_duplicated_\d+\Z")
+"""What Polars adds to a name that it has read before."""
+UTF_16 = {0: "utf-16-be", 1: "utf-16-le"}
+"""Encodings by the place of the first byte that is 0."""
 NO_BYTE = "\x01"
 """A separator that no line has, so that a line is one column."""
 UNIT = "\x1f"
 """The character that Polars separates fields by in place of several characters."""
 
 
+class Part(NamedTuple):
+    """A file of a table."""
+
+    name: str
+    """The path, as messages have it."""
+    scan: Callable[[Dtypes], pl.LazyFrame]
+    """Return the rows; text is read in dtypes where they are given."""
+    check: Callable[[], None] = lambda: None
+    """Reject a line of text with other fields than the first."""
+
+
 @dataclass(frozen=True)
 class Table:
-    """The rows of a file, or of several as its parts."""
+    """The rows of files, by the names of their columns and in the common dtypes of these."""
 
     given: Given
     name: str
     """The path, as messages have it."""
-    scan: Callable[[Dtypes], pl.LazyFrame]
-    """Return the rows; text in columns is read in dtypes where they are given."""
-    written: Sequence[str] = ()
-    """The columns of text whose dtypes their values decide."""
-    check: Callable[[], object] = lambda: None
-    """Reject a line of text with other fields than the first."""
-    parts: Sequence[Table] = ()
-    first: pl.LazyFrame | None = None
-    """The first rows, where they are at hand."""
+    parts: Sequence[Part]
+    keys: Collection[str] | None
+    """The columns that folders are, where of all text these alone have dtypes by their values."""
+
+    def scan(self, dtypes: Dtypes) -> pl.LazyFrame:
+        """Return the rows; text is read in dtypes where they are given."""
+        rows = [part.scan(dtypes) for part in self.parts]
+        return pl.concat(rows, how="diagonal_relaxed") if len(rows) > 1 else rows[0]
+
+    def check(self) -> None:
+        """Reject a line of text with other fields than the first of its file."""
+        for part in self.parts:
+            part.check()
 
     @cached_property
     def rows(self) -> pl.LazyFrame:
@@ -51,104 +69,79 @@ class Table:
         return self.scan({})
 
     @cached_property
+    def start(self) -> pl.LazyFrame:
+        """The first rows, since Polars reads many for some."""
+        return self.rows.head(ROWS).collect().lazy()
+
+    @cached_property
     def schema(self) -> pl.Schema:
         """The dtypes of the columns, those of text files String."""
         return self.rows.collect_schema()
 
-
-def _head(source: Source, content: str | bytes) -> str | bytes:
-    """Return whole lines from the start of a text file, or all of it where it is not at hand as it is."""
-    start = source.start or b""
-    # NOTE: for some lines of a file Polars reads many; a value in quotes may be cut off
-    is_start = content is source.content and b"\n" in start.strip() and b'"' not in start
-    return start[: start.rfind(b"\n") + 1] if is_start else content
+    @cached_property
+    def texts(self) -> list[str]:
+        """The columns of text that have dtypes by their values."""
+        names = [name for name, dtype in self.schema.items() if dtype == pl.String]
+        return names if self.keys is None else [name for name in names if name in self.keys]
 
 
-def text_table(given: Given, source: Source, mark: str) -> Table | None:
-    """Return a text file, with marks between the fields of a line, as a table; None for an empty file."""
+def text_part(given: Given, source: Source, mark: str) -> Part | None:
+    """Return a text file, with marks between the fields of a line; None for an empty file."""
     sign = mark if len(mark) == 1 else UNIT
     header, has_quotes = map(given.option, ("header", "quotes"))
     content = _plain(given, source, mark, sign)
-    head = _head(source, content)
-    lines = _lines(head).head(FIRST_LINES).drop_nulls("line").head(1).collect()["line"]
-    if lines.is_empty():
+    read = partial(pl.scan_csv, separator=sign, infer_schema=False, raise_if_empty=False)
+    first = read(content, quote_char=None).collect_schema()
+    if not first:
         return None
-    first = lines[0].removeprefix("\ufeff")
     if has_quotes is None:
-        has_quotes = sign in QUOTED_BY or any(map(IN_QUOTES.fullmatch, first.split(sign)))
-    cells = next(csv.reader([first], delimiter=sign)) if has_quotes else first.split(sign)
-    fields = [cell.strip() for cell in cells]
-    if wrong := _wrong_names(fields, header, mark):
-        raise RecframeError(f"{source.name!r} {wrong}")
-    settings: dict[str, Any] = {
-        "has_header": header is None,
-        "separator": sign,
-        "quote_char": '"' if has_quotes else None,
-        "infer_schema": False,
-    }
-    columns = pl.scan_csv(content, **settings).collect_schema()
-    in_file = dict(zip(columns, header or fields, strict=True))
-    names = given.names(source, [name for name in in_file.values() if name])
-    kept = {column: names[name] for column, name in in_file.items() if name in names}
+        has_quotes = sign in QUOTED_BY or any(map(IN_QUOTES.fullmatch, first))
+    read = partial(read, quote_char='"' if has_quotes else None)
+    fields = [REPEATED.sub("", field).strip() for field in read(content).collect_schema()]
+    _check_names(source.name, fields, header, mark)
+    read = partial(read, has_header=header is None)
+    names = header or fields
+    renamed = given.names(source, names)
+    columns = zip(read(content).collect_schema(), names, strict=True)
+    kept = {column: renamed[name] for column, name in columns if name in renamed}
 
-    def scan(dtypes: Dtypes, content: str | bytes = content) -> pl.LazyFrame:
+    def scan(dtypes: Dtypes) -> pl.LazyFrame:
         known = {column: dtypes[name] for column, name in kept.items() if name in dtypes}
-        rows = pl.scan_csv(content, schema_overrides=known, **settings)
+        rows = read(content, schema_overrides=known)
         return rows.select(pl.col(column).alias(name) for column, name in kept.items())
 
     def check() -> None:
-        for number, line, n in _odd_lines(content, sign, len(fields), has_quotes=has_quotes):
-            said = "its first line has" if header is None else "there are names for"
-            quoted = "" if has_quotes else ", or say that it has quotes: --quotes yes"
+        lines = _lines(content, sign, has_quotes=has_quotes).filter(pl.col("n") != len(fields))
+        for number, line, n in lines.head(1).collect().rows():
             raise RecframeError(
-                f"line {number} of {source.name!r} has {n} field{'s' * (n != 1)}, and {said} {len(fields)}: "
-                f"{short(line.replace(sign, mark))!r}; mend that line{quoted}"
+                f"line {number} of {source.name!r} has {n} fields, and its first line has {len(fields)}: "
+                f"{short(line.replace(sign, mark))!r}; mend that line, or say how values are quoted: --quotes yes|no"
             )
 
     if len(kept) < len(fields):
         # NOTE: Polars overlooks long lines where a column is not read
         check()
-    return Table(given, source.name, scan, [*kept.values()], check, first=scan({}, head))
+    return Part(source.name, scan, check)
 
 
-def _wrong_names(fields: Sequence[str], header: Sequence[str] | None, mark: str) -> str:
-    """Return what is wrong with names that are not those of a line's fields, that the line has too, or that stand twice."""
+def _check_names(name: str, fields: Sequence[str], header: Sequence[str] | None, mark: str) -> None:
+    """Reject names that are not those of a line's fields, that the line has too, or that stand twice."""
     line, names = mark.join(fields), [*filter(None, header or fields)]
-    if header is not None and len(header) != len(fields):
-        return (
-            f"has {len(fields)} fields in its first line, {line!r}, and --header has {len(header)} names; an empty name "
-            "leaves a field out, and --separator says what stands between"
+    if header and (len(header) != len(fields) or not {*names}.isdisjoint(fields)):
+        raise RecframeError(
+            f"the first line of {name!r} is {line!r}, and --header has {','.join(header)!r}: write a name for each of its "
+            f"{len(fields)} fields, an empty one to leave it out, for files without a header line: --header recs=user,item"
         )
-    if header is not None and not {*names}.isdisjoint(fields):
-        return (
-            f"has a header line, {line!r}; leave out --header, or say which file has none: "
-            f"--header recs={','.join(header)}"
+    if len({*names}) < len(names):
+        twice = max(names, key=names.count)
+        raise RecframeError(
+            f"{name!r} has two columns named {twice!r}; drop or rename one of them, or name all: --header user,item,rank"
         )
-    if len({*names}) == len(names):
-        return ""
-    name = max(names, key=names.count)
-    return without_header(names) or f"has two columns named {name!r}; drop or rename one of them"
 
 
-def _odd_lines(
-    content: str | bytes, sign: str, n_fields: int, *, has_quotes: bool
-) -> list[tuple[Any, ...]]:
-    """Return the number, the text and the fields of the first line with more or fewer fields, if there is one.
-
-    NOTE: Polars fills up short lines.
-    """
-    line, lines = pl.col("line"), _lines(content).drop_nulls("line")
-    bare = line.str.replace_all('"[^"]*"', "") if has_quotes else line
-    count = bare.str.count_matches(sign, literal=True).cast(pl.Int64) + 1
-    if has_quotes:
-        # NOTE: a value in quotes may go on in the next line, so that a line is no row
-        lines = lines.filter((line.str.count_matches('"', literal=True) % 2 == 0).all())
-    return lines.filter(count != n_fields).with_columns(count=count).head(1).collect().rows()
-
-
-def _lines(content: str | bytes) -> pl.LazyFrame:
-    """Return the lines of a file with their numbers; those without a sign are null."""
-    return pl.scan_csv(
+def _lines(content: str | bytes, sign: str, *, has_quotes: bool) -> pl.LazyFrame:
+    """Return the lines of a file with their numbers and those of their fields; without quotes where a value goes on."""
+    rows = pl.scan_csv(
         content,
         has_header=False,
         separator=NO_BYTE,
@@ -159,14 +152,19 @@ def _lines(content: str | bytes) -> pl.LazyFrame:
         row_index_offset=1,
         raise_if_empty=False,
     )
+    line, lines = pl.col("line"), rows.drop_nulls("line")
+    bare = line.str.replace_all('"[^"]*"', "") if has_quotes else line
+    if has_quotes:
+        # NOTE: a value in quotes may go on in the next line, so that a line is no row
+        lines = lines.filter((line.str.count_matches('"', literal=True) % 2 == 0).all())
+    return lines.with_columns(n=bare.str.count_matches(sign, literal=True).cast(pl.Int64) + 1)
 
 
 def _plain(given: Given, source: Source, mark: str, sign: str) -> str | bytes:
     """Return a file as Polars reads it: in UTF-8, with a sign between fields and lines that end in a line feed."""
-    start, encoding = source.start or b"", given.option("encoding")
-    if encoding is None and b"\0" in start[:2]:
-        encoding = "utf-16-le" if start[0] else "utf-16-be"
-    elif encoding is None and start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    start = source.start or b""
+    encoding = given.option("encoding") or UTF_16.get(start[:2].find(b"\0"))
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"
     has_returns = b"\r" in start and b"\n" not in start
     if encoding is None and mark == sign and not has_returns:
