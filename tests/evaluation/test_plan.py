@@ -268,6 +268,9 @@ WITH_PYTHON = {
     "comparison": REC.compare(*METRICS, by="country"),
     "power": REC.power(*METRICS),
     "gaps": REC.gaps(*METRICS, by="country", min_users=2),
+    "gaps of differences": REC.gaps(*METRICS, by="country", baseline="b", min_users=2),
+    "slices": REC.slices(*METRICS, by="country", min_users=2),
+    "slices of differences": REC.slices(*METRICS, by="country", baseline="b", min_users=2),
 }
 SCRIPT = """
 import sys, pathlib, polars

@@ -25,16 +25,6 @@ each_call = pytest.mark.parametrize("call", ["gaps", "slices"])
 
 
 @each_call
-@pytest.mark.parametrize("baseline", [None, "old"])
-def test_a_lazy_frame_stays_lazy_and_says_its_schema(call, baseline):
-    rec = SHOP.rec(lambda frame: frame.lazy())
-    result = getattr(rec, call)("ndcg@5", by=OF_USERS, baseline=baseline)
-
-    assert isinstance(result, pl.LazyFrame)
-    assert result.collect().schema == result.collect_schema()
-
-
-@each_call
 def test_no_number_is_nan_and_what_is_missing_has_a_note(call, kind):
     rec = SHOP.rec(kind)
     result = kind.read(
