@@ -162,8 +162,14 @@ def test_a_written_table_has_full_precision(ending):
 def test_a_result_never_overwrites_an_input():
     before = Path("recs.parquet").read_bytes()
     said = failure("evaluate", "*ecs.parquet", "truth.parquet", "-o", "./recs.parquet")
-    assert said == "cannot write './recs.parquet': it is one of the input files"
+    why = "it is one of the input files, or in a folder of them"
+    assert said == f"cannot write './recs.parquet': {why}"
     assert Path("recs.parquet").read_bytes() == before
+    Path("parts[1]").mkdir()
+    RECS.write_parquet("parts[1]/a.parquet")
+    assert failure("evaluate", "parts[1]", "truth.parquet", "-o", "parts[1]/a.parquet").endswith(
+        why
+    )
 
 
 def test_users_weigh_what_a_column_that_is_named_says():

@@ -250,14 +250,16 @@ def form_of(options: Options, known: list[str], read: Iterable[str]) -> str | No
         return form or (known[0] if path else None)
     target = Path(path).expanduser().resolve()
     form = form or target.suffix.lower()[1:]
-    places = {target, *(target / f"{part}.{form}" for part in PARTS)}
+    places = {target, *target.parents, *(target / f"{part}.{form}" for part in PARTS)}
+    names = [str(Path(name).expanduser()) for name in read]
+    names += [one for name in names for one in glob(name)]  # noqa: PTH207  of any pattern
     reason = None
     if form not in known:
         reason = f"{wrong_ending(target.suffix)}; known are .{', .'.join(known)}"
     elif not target.parent.is_dir():
         reason = f"there is no directory {str(Path(path).parent)!r}"
-    elif places & {Path(one).resolve() for name in read for one in glob(name)}:  # noqa: PTH207  of any pattern
-        reason = "it is one of the input files"
+    elif places & {Path(name).resolve() for name in names}:
+        reason = "it is one of the input files, or in a folder of them"
     if reason:
         raise rf.RecframeError(f"cannot write {str(path)!r}: {reason}")
     return form
