@@ -206,7 +206,7 @@ ERRORS = {
         "column 'rank' is of numbers, and row 3 of 'p/b.csv' has 'x'"),
     "decimal commas": ("--separator|recs=;", of("user;item;score\n1;10;0,9\n"),
         ("column 'score' is of numbers, and row 1 of 'r.csv' has '0,9'; write a finite number, or "
-        "leave it empty; of decimal commas write --decimal comma")),
+        "leave it empty; for 0,9 write --decimal comma")),
     "text beside numbers in Parquet": ("", of(R + "x,13,1\n", LONG[1:, :2], b="t.parquet"),
         ("column 'user' is of whole numbers in another file, and row 4 of 'r.csv' has 'x'; make "
         "both text or both whole numbers")),

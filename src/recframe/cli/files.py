@@ -233,10 +233,6 @@ class Given:
                 taken[column] = self.column(role)
             elif role in (*needed, *own) and f"{column}s" not in columns:
                 raise self.lacks(source, role, column, columns)
-            if role in own and self.column(role) not in self.roles:
-                raise RecframeError(
-                    f"--columns {self.name}={role}={column}: no {role} is read from {source.name!r}; leave it out"
-                )
         hidden = {"", *taken.values()} - {*taken}
         return {column: taken.get(column, column) for column in columns if column not in hidden}
 
