@@ -74,7 +74,7 @@ def _part(given: Given, source: Source) -> Part | None:
         model = Path(name).name.removesuffix(".gz").removesuffix(kind)
         rows = rows.with_columns(model=pl.lit(model))
     names = given.names(source, rows.collect_schema().names())
-    rows = rows.select(pl.col(old).alias(new) for old, new in names.items())
+    rows = rows.select([*names]).rename(names)
     return Part(name, lambda _: rows)
 
 

@@ -37,7 +37,6 @@ class Part(NamedTuple):
     name: str
     """The path, as messages have it."""
     scan: Callable[[Dtypes], pl.LazyFrame]
-    """Return the rows; text is read in dtypes where they are given."""
     check: Callable[[], None] = lambda: None
     """Reject a line of text with other fields than the first."""
 
@@ -107,8 +106,8 @@ def text_part(given: Given, source: Source, mark: str) -> Part | None:
 
     def scan(dtypes: Dtypes) -> pl.LazyFrame:
         known = {column: dtypes[name] for column, name in kept.items() if name in dtypes}
-        rows = read(content, schema_overrides=known)
-        return rows.select(pl.col(column).alias(name) for column, name in kept.items())
+        rows: pl.LazyFrame = read(content, schema_overrides=known)
+        return rows.select([*kept]).rename(kept)
 
     def check() -> None:
         lines = _lines(content, sign, has_quotes=has_quotes).filter(pl.col("n") != len(fields))
