@@ -221,7 +221,7 @@ class Given:
 
     def names(self, source: Source, columns: Sequence[str]) -> dict[str, str]:
         """Return the names that columns of a file have in the call; one whose name another takes is left out."""
-        own: dict[str, str] = (self.options["columns"] or {}).get(self.name, {})
+        own = (self.options["columns"] or {}).get(self.name, {})
         needed = NEEDED.get(self.name, ("user", "item"))
         taken = {}
         for role in dict.fromkeys((*needed, *own, *self.columns)):

@@ -109,8 +109,8 @@ def _json(given: Given, source: Source) -> pl.LazyFrame:
             users = frame.row(0, named=True)
             if ROLES.isdisjoint(users):
                 read: Any = rf.from_lists if given.name in RANKED else rf.from_truth
-                lists: pl.DataFrame = read(users)
-                return lists.lazy()
+                lists: pl.LazyFrame = read(users).lazy()
+                return lists
             raise RecframeError(
                 f'cannot read {source.name!r}: it is no list of rows such as [{{"user": 1, "item": 2, "rank": 1}}]; pandas '
                 "writes one with to_json(orient='records')"

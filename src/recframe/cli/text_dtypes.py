@@ -78,8 +78,8 @@ def typed(tables: Mapping[str, Table]) -> dict[str, pl.LazyFrame]:
     A first pass reads each file. Columns of numbers are numbers. Ids are Int64 if all of the call are whole numbers in their
     plain form, else text in all files. Any other column has the dtype that all of its values are written in.
     """
-    every: dict[str, dict[str, list[Way]]] = {}
-    of_ids: dict[str, list[Way]] = {}
+    every: dict[str, Any] = {}
+    of_ids: dict[str, Any] = {}
     for title, table in tables.items():
         left = every[title] = {}
         for name in table.texts:

@@ -54,8 +54,7 @@ class Table:
 
     def scan(self, dtypes: Dtypes) -> pl.LazyFrame:
         """Return the rows; text is read in dtypes where they are given."""
-        rows = [part.scan(dtypes) for part in self.parts]
-        return pl.concat(rows, how="diagonal_relaxed") if len(rows) > 1 else rows[0]
+        return pl.concat([part.scan(dtypes) for part in self.parts], how="diagonal_relaxed")
 
     def check(self) -> None:
         """Reject a line of text with other fields than the first of its file."""
