@@ -40,10 +40,6 @@ def rows_of_json(frame: pl.DataFrame) -> bytes:
     return json.dumps(frame.to_dicts()).encode()
 
 
-def arrow_stream(frame: pl.DataFrame) -> bytes:
-    return frame.write_ipc_stream(None).getvalue()
-
-
 def arrow(frame: pl.DataFrame) -> bytes:
     return frame.write_ipc(None).getvalue()
 
@@ -60,8 +56,7 @@ def zstd(content: bytes) -> bytes:
 
 
 FORMS = {
-    "csv": csv, "ndjson": ndjson, "json": rows_of_json, "arrow": arrow_stream,
-    "ipc": arrow, "pq": parquet,
+    "csv": csv, "ndjson": ndjson, "json": rows_of_json, "arrow": arrow, "ipc": arrow, "pq": parquet,
 }  # fmt: skip
 PACKED = {".gz": gzip.compress, ".zst": zstd}
 

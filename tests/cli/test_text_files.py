@@ -265,8 +265,6 @@ ERRORS = {
         "the directory 'p' has no .parquet files; name another kind by a pattern: 'p/*.csv'"),
     "a run of other fields": ("", of("1 0 10 3\n", a="r.run"),
         "line 1 of 'r.run' is '1 0 10 3', and a line has 6 fields"),
-    "a dictionary of columns": ("", of('{"user":{"0":1},"item":{"0":10}}', a="r.json"),
-        "cannot read 'r.json': it is no list of rows"),
     **{name: ("", of(content, a=name), f"cannot read '{name}': {said}") for name, content, said in [
         ("r.parquet", b"PAR1 but nothing else", "parquet:"),
         ("r.arrow", b"ARROW1 but nothing else", ""),
@@ -297,6 +295,15 @@ def test_a_text_that_is_no_list_is_noted_once(items, mark):
     text = items.strip('"')
     assert f"note: column 'items' of 'r.csv' has {text!r}, where text with '{mark}'" in said
     assert said.count("--lists-separator") == 1
+
+
+def test_a_json_dictionary_of_columns_has_no_common_users():
+    write(of('{"user":{"0":1,"1":2},"item":{"0":10,"1":11}}', a="r.json"))
+
+    said = run("evaluate", "r.json", "t.csv", "-m", "mrr").stderr
+
+    assert "note: no_common_users: " in said
+    assert "such as lists 'item', truth '1'" in said
 
 
 @pytest.mark.parametrize("recs", ["user,item,rank\n1.0,10,1\n2.0,11,2\n", R.replace(",1", ", 1")])

@@ -22,8 +22,8 @@ from recframe.errors import RecframeError, suggestion
 from recframe.frames.kinds.kind import plan_errors
 from recframe.frames.roles import listed
 
-PARQUET, ARROW_STREAM = (".parquet", ".pq"), ".arrows"
-BINARY = (*PARQUET, ".arrow", ".ipc", ".feather", ARROW_STREAM)
+PARQUET = (".parquet", ".pq")
+BINARY = (*PARQUET, ".arrow", ".ipc", ".feather")
 """Endings of files that hold their columns in bytes."""
 JSON = (".json", ".ndjson", ".jsonl")
 TREC = (".run", ".qrels", ".qrel")
@@ -34,7 +34,6 @@ STDIN = {"-": "/dev/stdin"}
 STARTS = {
     b"PAR1": ".parquet",
     b"ARROW1": ".arrow",
-    b"\xff\xff\xff\xff": ARROW_STREAM,
     b"{": ".ndjson",
     b"[": ".json",
 }
@@ -59,7 +58,7 @@ class Source(NamedTuple):
     start: bytes | None
     """The first bytes, unpacked; None of what Polars alone reads."""
 
-    def read(self) -> bytes:
+    def read(self) -> Any:
         """Return all bytes, unpacked."""
         if isinstance(self.content, bytes):
             return self.content
@@ -117,11 +116,10 @@ def sources(path: str) -> list[Source]:
     return found
 
 
-def _bytes(file: Any, n: int = -1) -> bytes:
+def _bytes(file: Any, n: int = -1) -> Any:
     """Return the first bytes of an open file, or all, without the packing of gzip."""
     is_packed = file.peek(len(GZIP)).startswith(GZIP)
-    content: bytes = (gzip.GzipFile(fileobj=file) if is_packed else file).read(n)
-    return content
+    return (gzip.GzipFile(fileobj=file) if is_packed else file).read(n)
 
 
 def _kind(name: str, start: bytes) -> str:

@@ -13,7 +13,6 @@ import polars as pl
 
 import recframe as rf
 from recframe.cli.files import (
-    ARROW_STREAM,
     BINARY,
     JSON,
     KNOWN,
@@ -32,8 +31,6 @@ from recframe.readers.trec_files import QRELS, RUN, scan_lines
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 KEY = re.compile(r"([^/\\=]+)=[^/\\]*[/\\]")
 """Pattern of a folder of Hive's, whose column Polars reads."""
-ROLES = {"user", "item", "items", "rank", "relevance"}
-"""Names by which a JSON dictionary is one of columns, and not of users."""
 IN_BRACKETS = r"(?s)^(\[.*\]|[({].*,.*[)}])$"
 """Pattern of a list as Python, JSON or NumPy prints it, as in CSV files of pandas."""
 
@@ -81,8 +78,6 @@ def _part(given: Given, source: Source) -> Part | None:
 def _scanned(given: Given, source: Source) -> pl.LazyFrame:
     """Return the rows of a file that is no text in columns."""
     kind = source.kind
-    if kind == ARROW_STREAM:
-        return pl.read_ipc_stream(source.read()).lazy()
     if kind in BINARY:
         read: Any = pl.scan_parquet if kind in PARQUET else pl.scan_ipc
         names = KEY.findall(source.name) if source.name != given.path else []
@@ -106,15 +101,9 @@ def _json(given: Given, source: Source) -> pl.LazyFrame:
             frame = pl.read_json(source.read(), infer_schema_length=None)
             if frame.height != 1 or not all(dtype.is_nested() for dtype in frame.dtypes):
                 return frame.lazy()
-            users = frame.row(0, named=True)
-            if ROLES.isdisjoint(users):
-                read: Any = rf.from_lists if given.name in RANKED else rf.from_truth
-                lists: pl.LazyFrame = read(users).lazy()
-                return lists
-            raise RecframeError(
-                f'cannot read {source.name!r}: it is no list of rows such as [{{"user": 1, "item": 2, "rank": 1}}]; pandas '
-                "writes one with to_json(orient='records')"
-            )
+            read: Any = rf.from_lists if given.name in RANKED else rf.from_truth
+            lists: pl.LazyFrame = read(frame.row(0, named=True)).lazy()
+            return lists
     return pl.scan_ndjson(source.content, infer_schema_length=None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -37,7 +37,7 @@ class Way(NamedTuple):
     """The dtype in which files are read."""
 
 
-def _ways(table: Table, name: str, known: Collection[Any]) -> list[Way]:
+def _ways(table: Table, name: str, known: set[Any]) -> list[Way]:
     """Return the ways to read a column, the first of which that loses no text counts; `known` are its dtypes in other files."""
     role, text = table.given.roles.get(name), pl.col(name)
     bare = text.str.strip_chars().str.to_lowercase()
@@ -108,7 +108,7 @@ def _decide(table: Table, left: Mapping[str, list[Way]]) -> None:
                     raise _unfit(table, name, way.is_lost)
 
 
-def _lost(table: Table, ways: Mapping[str, Way], is_whole: bool) -> Sequence[str]:  # noqa: FBT001  of a loop
+def _lost(table: Table, ways: Mapping[str, Way], is_whole: bool) -> list[str]:  # noqa: FBT001  of a loop
     """Return the columns with a text that is lost, in the first rows or in all; reject lines that are too short or long."""
     lost: Any = {name: way.is_lost.any() for name, way in ways.items()}
     # numbers are read as such, or as text where that fails

@@ -105,8 +105,7 @@ def text_part(given: Given, source: Source, mark: str) -> Part | None:
 
     def scan(dtypes: Dtypes) -> pl.LazyFrame:
         known = {column: dtypes[name] for column, name in kept.items() if name in dtypes}
-        rows: pl.LazyFrame = read(content, schema_overrides=known)
-        return rows.select([*kept]).rename(kept)
+        return read(content, schema_overrides=known).select([*kept]).rename(kept)
 
     def check() -> None:
         lines = _lines(content, sign, has_quotes=has_quotes).filter(pl.col("n") != len(fields))
