@@ -240,9 +240,6 @@ ERRORS = {
         "header line takes --header user,item,rank")),
     "more names": ("--header|user,item,rank,score", of(BARE),
         "the first line of 'r.csv' is '1,10,1', and --header has 'user,item,rank,score': write"),
-    "names and another separator": ("--header|user,item,rank|--separator|;", of(BARE),
-        ("the first line of 'r.csv' is '1,10,1', and --header has 'user,item,rank': write a name "
-        "for each of its 1 fields")),
     "names beside a header": ("--header|user,item,rank", of(BARE, R),
         ("the first line of 't.csv' is 'user,item,rank', and --header has 'user,item,rank': "
         "write a name for each of its 3 fields, an empty one to leave it out, for files without "
@@ -301,9 +298,7 @@ def test_a_json_dictionary_of_columns_has_no_common_users():
     write(of('{"user":{"0":1,"1":2},"item":{"0":10,"1":11}}', a="r.json"))
 
     said = run("evaluate", "r.json", "t.csv", "-m", "mrr").stderr
-
     assert "note: no_common_users: " in said
-    assert "such as lists 'item', truth '1'" in said
 
 
 @pytest.mark.parametrize("recs", ["user,item,rank\n1.0,10,1\n2.0,11,2\n", R.replace(",1", ", 1")])
