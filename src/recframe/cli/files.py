@@ -207,10 +207,10 @@ class Given:
 
     @cached_property
     def roles(self) -> dict[str, str]:
-        """The columns that the call reads: ids, segments among them, and numbers."""
+        """The columns that the call reads: ids, segments among them, numbers, and times."""
         numbers = ("weight",) if self.name in OF_NO_PAIRS else NUMBERS
         kinds = dict.fromkeys(("user", "item", "model", "training"), "id")
-        kinds |= dict.fromkeys(numbers, "number")
+        kinds |= dict.fromkeys(numbers, "number") | {"time": "time"}
         if self.name in RANKED:
             kinds |= {"rank": "number", "score": "number"}
         read = {role for role in kinds if role in self.columns or role not in ONLY_NAMED}

@@ -23,6 +23,7 @@ WRITE = {
         "numbers",
         "write a finite number, or leave it empty; for 0,9 write --decimal comma",
     ),
+    "time": ("times", "write all times as 2024-05-01"),
 }
 """What a column of a role has, and what to write in place of another text."""
 
@@ -69,7 +70,8 @@ def _ways(table: Table, name: str, known: set[Any]) -> list[Way]:
         pl.when(bare.is_in(["true", "false"])).then(bare == "true"),
         *(text.str.strptime(dtype, form, strict=False) for form, dtype in TIMES.items()),
     ]
-    return [*ways, *(Way(value, value.is_null() & is_value) for value in values), as_text]
+    ways += [Way(value, value.is_null() & is_value) for value in values]
+    return ways if role == "time" else [*ways, as_text]
 
 
 def typed(tables: Mapping[str, Table]) -> dict[str, pl.LazyFrame]:
