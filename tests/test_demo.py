@@ -136,9 +136,11 @@ def test_a_folder_that_cannot_be_made_is_one_line():
     assert result.stderr == "Error: cannot write to taken/shop: Not a directory\n"
 
 
-def test_saved_frames_give_the_numbers_of_the_demo_by_the_command_it_prints():
+def test_saved_frames_give_the_numbers_of_the_demo_by_the_command_it_prints(monkeypatch):
     shown = CliRunner().invoke(main, [*SMALL, "--save", "a shop"]).stdout
-    command = shlex.split(shown.partition("Try:\n\n")[2].partition("\n\n")[0].replace("\\\n", ""))
+    written = shown.partition("Try there:\n\n")[2].partition("\n\n")[0]
+    command = shlex.split(written.replace("\\\n", ""))
+    monkeypatch.chdir("a shop")
     result = CliRunner().invoke(main, [*command[1:], "-o", "table.parquet"])
     assert result.exit_code == 0, result.output
     shop = demo.simulate(0, 120, 80)

@@ -115,10 +115,13 @@ def test_every_row_of_the_truth_counts_where_that_is_said():
     files = ["lists.csv", "seen.csv", "-m", "mrr"]
 
     plain = run("evaluate", *files)
-    assert "write --columns relevance=clicked, or --all-relevant if each row counts" in plain.stderr
+    assert (
+        "write --columns relevance=clicked, or --columns relevance= if each row counts"
+        in plain.stderr
+    )
     assert plain.stderr.count("note: ") == 1
     clicked = [*files, "--columns", "relevance=clicked"]
-    for options in (["--all-relevant"], ["--min-relevance", "any"]):
+    for options in (["--columns", "relevance="], ["--min-relevance", "any"]):
         assert "note: " not in run("evaluate", *files, *options).stderr
         assert evaluate(*files, *options)["mrr"].item() == 1
     assert evaluate(*clicked)["mrr"].item() == 0.5

@@ -24,7 +24,6 @@ READERS = {
     "json": lambda text: pl.DataFrame(json.loads(text)),
     "ndjson": lambda text: pl.DataFrame([json.loads(line) for line in text.splitlines()]),
     "csv": lambda text: pl.read_csv(io.StringIO(text)),
-    "tsv": lambda text: pl.read_csv(io.StringIO(text), separator="\t"),
 }
 
 

@@ -73,7 +73,7 @@ NUMBERS = {
     "lines end as an old Mac has it": ("", of(R.replace("\n", "\r"))),
     "a byte order mark": ("", of(b"\xef\xbb\xbf" + R.encode())),
     "UTF-16": ("", of(R.encode("utf-16"))),
-    "UTF-16 without a mark": ("", of(R.encode("utf-16-be"))),
+    "UTF-16 without a mark": ("--encoding|recs=utf-16-be", of(R.encode("utf-16-be"))),
     "UTF-16 packed": ("", of(gzip.compress(R.encode("utf-16")), a="r.csv.gz")),
     "Latin-1": ("--encoding|latin-1",
         of(R.replace("11", "é").encode("latin-1"), T.replace("11", "é").encode("latin-1"))),
@@ -125,6 +125,9 @@ NUMBERS = {
     "decimal commas": ("--separator|recs=;|--decimal|recs=comma",
         of("user;item;score\n1;10;0,91\n1;11;0,9\n2;12;NA\n")),
     "lists of one file": ("--columns|recs=item=items", of(NESTED, a="r.parquet")),
+    "lists as Python prints them": ("--lists-separator|,|--columns|recs=item=items",
+        of("user,items\n1,\"['10', '11']\"\n2,['12']\n")),
+    "files of several kinds": ("p/*|t.csv", {"p/a.csv": R[:-7], "p/b.parquet": LONG[2:], "t.csv": T}),
     "Kaggle": ("--lists-separator|recs= |--columns|user=c,recs=item=prediction,truth=item=article",
         of("c,prediction\n1,10 11\n2,12\n", "c,article\n1,11\n2,12\n")),
     "dictionaries of scores and grades": ("",
@@ -222,8 +225,8 @@ ERRORS = {
         ("'p/b.csv' has no column 'rank', which other files of 'p/*.csv' have; give files of "
         "the same columns")),
     "a Delta table": ("d|t.csv", {"d/_delta_log/0.json": "{}", "d/a.parquet": LONG, "t.csv": T},
-        ("'d' is a table of versions, some of whose files count no longer; write those that do "
-        "into one file first: pl.scan_delta('d').sink_parquet('table.parquet')")),
+        ("'d' is a table of Delta or Iceberg, some of whose files count no longer; write those that do "
+        "into one file first: pl.scan_delta('d'), or pl.scan_iceberg, and .sink_parquet('table.parquet')")),
     "a zip archive": ("", of(b"PK\x03\x04", a="r.zip"),
         "cannot read 'r.zip': it is an archive; unpack it first: unzip r.zip"),
     "a column that is not there": ("--columns|item=article", of(),
@@ -256,8 +259,6 @@ ERRORS = {
         "--columns item=NAME, or in this file alone --columns recs=item=NAME; text without a "
         "header line takes --header user,item,rank, columns between other marks --separator ';', "
         "and lists such as 'a b c' --lists-separator ' '")),
-    "several kinds": ("p/*|t.csv", {"p/a.csv": R, "p/b.parquet": LONG, "t.csv": T},
-        "'p/*' stands for files of several kinds (.csv, .parquet); give a pattern of one kind"),
     "a directory of no Parquet files": ("p|t.csv", {"p/a.csv": R, "t.csv": T},
         "the directory 'p' has no .parquet files; name another kind by a pattern: 'p/*.csv'"),
     "a run of other fields": ("", of("1 0 10 3\n", a="r.run"),
@@ -279,26 +280,6 @@ def test_a_file_that_cannot_be_read_says_what_to_write(case):
     options, files, said = ERRORS[case]
 
     assert failure("evaluate", *words(options, files), "-m", "mrr").startswith(said)
-
-
-@pytest.mark.parametrize(
-    ("items", "mark"), [("10 11", "|"), ('"[10, 11, 12]"', ", "), ("\"{'10': .5, '11': .2}\"", ",")]
-)
-def test_a_text_that_is_no_list_is_noted_once(items, mark):
-    write(of(f"user,items\n1,{items}\n2,12\n"))
-
-    said = run("evaluate", "r.csv", "t.csv", "--lists-separator", mark, "-m", "mrr").stderr
-
-    text = items.strip('"')
-    assert f"note: column 'items' of 'r.csv' has {text!r}, where text with '{mark}'" in said
-    assert said.count("--lists-separator") == 1
-
-
-def test_a_json_dictionary_of_columns_has_no_common_users():
-    write(of('{"user":{"0":1,"1":2},"item":{"0":10,"1":11}}', a="r.json"))
-
-    said = run("evaluate", "r.json", "t.csv", "-m", "mrr").stderr
-    assert "note: no_common_users: " in said
 
 
 @pytest.mark.parametrize("recs", ["user,item,rank\n1.0,10,1\n2.0,11,2\n", R.replace(",1", ", 1")])

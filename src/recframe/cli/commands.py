@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import os
 import re
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -45,13 +44,8 @@ METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
 """What is computed where no metric is named."""
 OF_RUNS = ("fingerprint", "std", "n_runs")
 """Columns that tables of runs go without."""
-OF_NAMES = pl.col("^(name|aliases|parameters|formula|profile|metrics)$")
+OF_NAMES = pl.col("^(name|aliases|formula|profile|metrics)$")
 """Columns of metrics and profiles that a table has."""
-TRY = """\
-recframe evaluate SHOP/recs.parquet SHOP/truth.parquet \\
-    --model model --users SHOP/users.parquet --by activity -m ndcg@10
-"""
-"""A command on the files of the demo."""
 
 
 class Commands(click.Group):
@@ -148,7 +142,7 @@ def show_findings(found: pl.DataFrame, options: Options) -> None:
 
 def show_names(known: pl.DataFrame, options: Options) -> None:
     """Show names by what tells them apart, or write all that is known of them."""
-    give(known, options, lambda _: print_frame(known.select(OF_NAMES).fill_null("-")))
+    give(known, options, lambda _: print_frame(known.select(OF_NAMES)))
 
 
 def show_runs(runs: pl.DataFrame, options: Options) -> None:
@@ -209,8 +203,11 @@ def run_demo(save: Path | None, **options: Any) -> None:
         say("")
     if save is not None:
         simulation.save(save)
-        command = TRY.replace("SHOP", shlex.quote(str(save)))
-        say(f"Wrote recs, truth, train, users, items and log into {save}. Try:\n\n{command}")
+        say(
+            f"Wrote recs, truth, train, users, items and log into {save}. Try there:\n\n"
+            "recframe evaluate recs.parquet truth.parquet \\\n"
+            "    --model model --users users.parquet --by activity -m ndcg@10\n"
+        )
     say(simulated.conclusion(answers[0][-1]))
 
 
@@ -225,11 +222,6 @@ OF_RECS = [
         rf.Rec.__call__,
         named="users items train reference model training memory profile universe "
         "no_relevant min_relevance min_relevance_for relevant_from ties decimals",
-    ),
-    option(
-        ["--all-relevant"],
-        help="Every row of TRUTH counts 1, whatever its columns say.",
-        is_flag=True,
     ),
     *OF_FILES,
 ]

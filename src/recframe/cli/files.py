@@ -38,8 +38,6 @@ STARTS = {
     b"[": ".json",
 }
 """The first bytes of files by which their kind is known; of binary files they say more than an ending."""
-LAKES = {"scan_delta": "_delta_log", "scan_iceberg": "metadata/*.metadata.json"}
-"""Calls of Polars for folders some of whose files count no longer, and what these folders have."""
 GZIP, ZSTD, ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
 """The first bytes of packed content."""
 START = 1 << 16
@@ -142,12 +140,11 @@ def places(path: str) -> list[str]:
     place = Path(path).expanduser()
     pattern = glob.escape(str(place)) if place.exists() else str(place)
     is_folder, folder = place.is_dir(), place.parent
-    for call, sign in LAKES.items():
-        if any(place.glob(sign)):
-            raise RecframeError(
-                f"{path!r} is a table of versions, some of whose files count no longer; write those that do into one file "
-                f"first: pl.{call}({path!r}).sink_parquet('table.parquet')"
-            )
+    if any(place.glob("_delta_log")) or any(place.glob("metadata/*.metadata.json")):
+        raise RecframeError(
+            f"{path!r} is a table of Delta or Iceberg, some of whose files count no longer; write those that do into one file "
+            f"first: pl.scan_delta({path!r}), or pl.scan_iceberg, and .sink_parquet('table.parquet')"
+        )
     if is_folder:
         pattern += "/**/*.parquet"
     # NOTE: Path.glob takes no absolute pattern, and finds hidden files
@@ -219,7 +216,8 @@ class Given:
 
     def names(self, source: Source, columns: Sequence[str]) -> dict[str, str]:
         """Return the names that columns of a file have in the call; one whose name another takes is left out."""
-        own = (self.options["columns"] or {}).get(self.name, {})
+        named = (self.options["columns"] or {}).items()
+        own = {role: name for (file, role), name in named if file == self.name}
         needed = NEEDED.get(self.name, ("user", "item"))
         taken = {}
         for role in dict.fromkeys((*needed, *own, *self.columns)):

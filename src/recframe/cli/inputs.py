@@ -17,7 +17,6 @@ from recframe.cli.options import OF_FILES
 from recframe.cli.output import Options, console_of, note, noted
 from recframe.cli.readers import table_of
 from recframe.cli.text_dtypes import typed
-from recframe.errors import RecframeError
 from recframe.frames import hints
 from recframe.frames.hints import InShell
 from recframe.frames.options import DEFAULTS
@@ -64,14 +63,6 @@ def bound(frames: Mapping[str, Any], options: Options) -> Any:
     names = (*DEFAULTS, "profile", "reference", "memory")
     given = {name: options[name] for name in names if options.get(name) is not None}
     given |= columns_of(options) | {**frames}
-    if options["all_relevant"]:
-        named = given.get("relevance")
-        if named is not None:
-            raise RecframeError(
-                f"--all-relevant says that no column tells what is relevant, and --columns relevance={named} names one; leave "
-                "one of them out"
-            )
-        given["relevance"] = False
     return rf.rec(given.pop("recs"), **given)
 
 
@@ -79,6 +70,7 @@ def columns_of(options: Options) -> dict[str, str]:
     """Return the names of columns by their roles, in all files."""
     found = {role: options[role] for role in ("model", "training") if options.get(role)}
     # the names for all files come last
-    for file, named in sorted((options["columns"] or {}).items(), reverse=True):
-        found |= {role: role for role in named if role in ONLY_NAMED} if file else named
+    for (file, role), name in sorted((options["columns"] or {}).items(), reverse=True):
+        if role in ONLY_NAMED or not file:
+            found[role] = role if file else name
     return found

@@ -6,7 +6,6 @@ import codecs
 import inspect
 import re
 from ast import literal_eval
-from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
@@ -33,6 +32,8 @@ OF_FILES = ("recs", "truth", "users", "items", "train", "reference", "log")
 """Files of a command, which an option can name, as in --header recs=user,item,rank."""
 COMMA = r',(?=(?:[^"]*"[^"]*")*[^"]*$)(?![^(]*\))'
 """Pattern of a comma between names, outside of quotes and brackets."""
+NO_NAME = {("", "relevance"): False}
+"""What stands for the name of a column that there is not, by file and role."""
 FILE = rf"(?s)\A(?:({'|'.join(OF_FILES)})=)?"
 """Pattern of the file that a value is for."""
 
@@ -73,22 +74,21 @@ def of_file(read: Any, text: str) -> Any:
 
 
 def columns(text: str) -> Any:
-    """Yield the file, "" for all files, and the name of a column by its role."""
+    """Yield the file, "" for all files, with a role, and the name of its column; a relevance can have none."""
     for part in names(text):
-        [(file, role, name)] = re.findall(rf"{FILE}({'|'.join(NAMED_COLUMNS)})=(.+)", part)
-        yield file, {role: name}
-
-
-def by_file(given: Any) -> Any:
-    """Return the names of columns by their files."""
-    found: Any = defaultdict(dict)
-    for file, named in given:
-        found[file] |= named
-    return found
+        [(file, role, name)] = re.findall(rf"{FILE}({'|'.join(NAMED_COLUMNS)})=(.*)", part)
+        yield (file, role), name or NO_NAME[file, role]
 
 
 MARKS = {"tab": "\t", "\\t": "\t", "space": " "}
 """Words for separators that a shell hardly writes."""
+
+
+def mark(text: str) -> str:
+    """Return the separator that a word is for."""
+    return MARKS.get(text, text)
+
+
 PER_FILE: Mapping[str, tuple[str, Any, str]] = {
     "header": (
         "NAMES",
@@ -97,7 +97,7 @@ PER_FILE: Mapping[str, tuple[str, Any, str]] = {
     ),
     "separator": (
         "MARK",
-        lambda text: MARKS.get(text, text),
+        mark,
         "The separator of columns in text, such as ';', tab or '::'.",
     ),
     "encoding": (
@@ -117,7 +117,7 @@ PER_FILE: Mapping[str, tuple[str, Any, str]] = {
     ),
     "lists_separator": (
         "MARK",
-        lambda text: MARKS.get(text, text),
+        mark,
         "The separator of ids where a column has lists as text, ' ' for 'a b c'; a row is then a user's list.",
     ),
 }
@@ -199,8 +199,11 @@ def _of_parameter(parameter: inspect.Parameter, clause: str, where: Any) -> clic
 
 def options_of_files() -> list[click.Option]:
     """Return the options that say how files are written."""
-    roles = f"The names of columns, where they differ from the roles: {', '.join(NAMED_COLUMNS)}."
-    return [option(["--columns"], help=roles, **values("[FILE=]ROLE=NAME", columns, by_file))] + [
+    roles = (
+        f"The names of columns, where they differ from the roles: {', '.join(NAMED_COLUMNS)}; with relevance= each row of "
+        "TRUTH counts 1."
+    )
+    return [option(["--columns"], help=roles, **values("[FILE=]ROLE=NAME", columns, dict))] + [
         option([_flag(name)], help=text, **values(f"[FILE=]{kind}", partial(of_file, read), dict))
         for name, (kind, read, text) in PER_FILE.items()
     ]

@@ -35,8 +35,11 @@ UNLIMITED = 1_000_000
 """The width of a pipe."""
 MOST_ROWS, MOST_IN_PIPE = 100, 5_000
 """Rows of a table on a terminal, and in a pipe, which takes some 0.1 ms a row; data for programs has a format."""
-BREAKS = (r"() (?=\[)|(?<=_)(?=[a-z]{5})|(?=@\d+$)", r"(?=.{17})(.{1,16}) +")
-"""Where a table that is too wide has breaks: before intervals and in names, then in texts."""
+BREAKS = (
+    r"() (?=\[)|(?<=_)(?=[a-z]{5,}$)|(?=@\d+$)",
+    *(rf"(?=.{{{width + 1}}})(.{{1,{width}}}) +" for width in (60, 30, 16)),
+)
+"""Where a table that is too wide has breaks: before intervals and in names, then in texts, the longest first."""
 GO_FIRST = ("p_value", "std", "baseline_value")
 """Columns that go first where a table is too wide, before the last columns."""
 NOTE = "note"
@@ -141,15 +144,15 @@ def cells_of(frame: pl.DataFrame) -> Columns:
         is_end = re.sub("_(low|high)$", "", name) in columns
         if not is_end and (is_number or column.count() or not rows):
             absent = "" if is_number or name == NOTE else "null"
-            columns[name] = [visible(name), *(_cell(name, row) or absent for row in rows)]
+            columns[name] = [visible(name), *(_cell(name, row, absent) for row in rows)]
     return columns
 
 
-def _cell(name: str, row: Options) -> str:
-    """Return the text of a value of a row with its interval."""
+def _cell(name: str, row: Options, absent: str) -> str:
+    """Return the text of a value of a row with its interval, or that of an absent value."""
     value, low, high = (row.get(part) for part in (name, f"{name}_low", f"{name}_high"))
     if value is None:
-        return ""
+        return absent
     if isinstance(value, int) and not re.fullmatch(COUNTS, name):
         return str(value)
     ends: Any = () if low is None else (low, high)
@@ -232,7 +235,6 @@ def print_findings(found: pl.DataFrame) -> None:
 
 FORMATS: Mapping[str, Any] = {
     "csv": pl.DataFrame.write_csv,
-    "tsv": partial(pl.DataFrame.write_csv, separator="\t"),
     "json": lambda frame, file: file.write(frame.write_json().encode()),
     "ndjson": pl.DataFrame.write_ndjson,
     "parquet": pl.DataFrame.write_parquet,
@@ -251,8 +253,7 @@ def form_of(options: Options, known: list[str], read: Iterable[str]) -> str | No
     target = Path(path).expanduser().resolve()
     form = form or target.suffix.lower()[1:]
     places = {target, *target.parents, *(target / f"{part}.{form}" for part in PARTS)}
-    names = [str(Path(name).expanduser()) for name in read]
-    names += [one for name in names for one in glob(name)]  # noqa: PTH207  of any pattern
+    names = [one for name in read for one in (name, *glob(name))]  # noqa: PTH207  of any pattern
     reason = None
     if form not in known:
         reason = f"{wrong_ending(target.suffix)}; known are .{', .'.join(known)}"

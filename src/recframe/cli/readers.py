@@ -23,28 +23,20 @@ from recframe.cli.files import (
     Given,
     Source,
 )
-from recframe.cli.output import note
 from recframe.cli.text_files import Part, Table, text_part
-from recframe.errors import RecframeError, short, wrong_ending
+from recframe.errors import RecframeError, wrong_ending
 from recframe.readers.trec_files import QRELS, RUN, scan_lines
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 KEY = re.compile(r"([^/\\=]+)=[^/\\]*[/\\]")
 """Pattern of a folder of Hive's, whose column Polars reads."""
-IN_BRACKETS = r"(?s)^(\[.*\]|[({].*,.*[)}])$"
-"""Pattern of a list as Python, JSON or NumPy prints it, as in CSV files of pandas."""
 
 
 def table_of(given: Given, sources: Sequence[Source]) -> Table:
     """Return the table of a path's files, with a row for each item."""
-    kinds = sorted({source.kind for source in sources})
-    if len(kinds) > 1:
-        raise RecframeError(
-            f"{given.path!r} stands for files of several kinds ({', '.join(kinds)}); give a pattern of one kind"
-        )
     parts = [_part(given, source) for source in sources]
     # of files with dtypes only folders have dtypes by their values
-    keys = KEY.findall(sources[0].name) if kinds[0] in BINARY else None
+    keys = KEY.findall(sources[0].name) if sources[0].kind in BINARY else None
     table = Table(given, given.path, [part for part in parts if part is not None], keys)
     if not table.parts:
         raise RecframeError(
@@ -121,24 +113,17 @@ def _in_long_form(source: Source, table: Table) -> Table:
             return table
         rows = _cut(table, lists, mark)
     read: Any = rf.from_lists if is_ranked else rf.from_truth
-    names = {"user": given.column("user"), "item": item, number: given.columns.get(number)}
+    names = {"user": given.column("user"), "item": item, number: given.columns.get(number) or None}
     long = read(rows, **names)
     return replace(table, parts=[Part(table.name, lambda _: long, table.check)])
 
 
 def _cut(table: Table, lists: str, mark: str) -> pl.LazyFrame:
-    """Return a table whose lists in text are list columns.
+    """Return a table whose lists in text, as Python, JSON or NumPy prints them or without brackets, are list columns.
 
     White space separates once; of another mark, nothing between two is a missing item, which keeps its place.
     """
-    text = pl.col(lists).cast(pl.String)
-    are_single = pl.lit(table.given.name in RANKED) & ~text.str.contains(mark, literal=True).any()
-    odd = table.start.filter(text.str.contains(IN_BRACKETS) | are_single).select(text)
-    for value in odd.drop_nulls().head(1).collect()[lists]:
-        note(
-            f"column {lists!r} of {table.name!r} has {short(value)!r}, where text with {mark!r} between ids is expected; "
-            "write another --lists-separator, or list columns to Parquet or NDJSON"
-        )
-    text = text.replace("", None)
+    text = pl.col(lists).cast(pl.String).str.strip_chars("[] ").replace("", None)
     cut = text.str.split(mark) if mark.strip() else text.str.extract_all(f"[^{mark}]+")
-    return table.rows.with_columns(cut.list.eval(pl.element().str.strip_chars().replace("", None)))
+    ids = pl.element().str.strip_chars(" '\"").replace("", None)
+    return table.rows.with_columns(cut.list.eval(ids))

@@ -23,8 +23,6 @@ QUOTED_BY = (",", ";")
 IN_QUOTES = re.compile('".*"')
 REPEATED = re.compile(r"_duplicated_\d+\Z")
 """What Polars adds to a name that it has read before."""
-UTF_16 = {0: "utf-16-be", 1: "utf-16-le"}
-"""Encodings by the place of the first byte that is 0."""
 NO_BYTE = "\x01"
 """A separator that no line has, so that a line is one column."""
 UNIT = "\x1f"
@@ -160,7 +158,7 @@ def _lines(content: str | bytes, sign: str, *, has_quotes: bool) -> pl.LazyFrame
 def _plain(given: Given, source: Source, mark: str, sign: str) -> str | bytes:
     """Return a file as Polars reads it: in UTF-8, with a sign between fields and lines that end in a line feed."""
     start = source.start or b""
-    encoding = given.option("encoding") or UTF_16.get(start[:2].find(b"\0"))
+    encoding = given.option("encoding")
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"
     has_returns = b"\r" in start and b"\n" not in start

@@ -153,7 +153,7 @@ def in_words(words: Callable[[Hint], str]) -> Iterator[None]:
 
 
 FRAMES = ("users", "items", "train", "reference")
-ALL_RELEVANT = "--all-relevant"
+ALL_RELEVANT = "--columns relevance="
 """Option for relevance=False."""
 PLACE = "..."
 """Placeholder of a value."""
