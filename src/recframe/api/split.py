@@ -87,7 +87,9 @@ class Split(Generic[F]):
 
     def _of(self, part: Part) -> F:
         labels = self._labels
-        return cast("F", labels.given(labels.in_parts(part), labels.fold_beside))
+        return cast(
+            "F", labels.given(labels.of(lambda fold: fold.in_parts(part)), labels.fold_beside)
+        )
 
     @cached_property
     def folds(self) -> list[Split[F]]:

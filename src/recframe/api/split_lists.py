@@ -150,7 +150,8 @@ def bound(labels: Labels, options: Mapping[str, Any]) -> dict[str, Any]:
                 f"rec() of a split takes no {name}=, which it has itself; lists.rec(truth=truth, train=train) takes others"
             )
     found = {**{role: labels.log.names[role] for role in PAIR}, **options}
-    train = labels.given(labels.in_parts("train"), labels.fold_beside)
+    train = labels.of(lambda fold: fold.in_parts("train"))
+    train = labels.given(train, labels.fold_beside)
     of_train = {role: name for role, name in labels.log.names.items() if role != "relevance"}
     return {
         **found,

@@ -54,6 +54,8 @@ class SplitRows:
     """None where somebody else split the frames."""
     held: Callable[[pl.LazyFrame], pl.LazyFrame] = as_they_are
     """The function that has rows made once."""
+    users: pl.LazyFrame | None = None
+    """The users whose histories count; None are those of truth."""
 
     @property
     def needs_met(self) -> set[str]:
@@ -81,17 +83,27 @@ class SplitRows:
         return self.held(self.in_parts("truth"))
 
     def with_histories(
-        self, truth: pl.LazyFrame, names: Sequence[str] = tuple(HISTORIES)
+        self,
+        truth: pl.LazyFrame,
+        names: Sequence[str] = tuple(HISTORIES),
+        *,
+        in_order: bool = True,
     ) -> pl.LazyFrame:
-        """Return rows of truth, in their order, with their histories."""
+        """Return rows of truth with their histories."""
         for name in names:
-            truth = joined(truth, getattr(self, name), HISTORIES[name], in_order=True)
+            truth = joined(truth, getattr(self, name), HISTORIES[name], in_order=in_order)
         return truth.with_columns(pl.col(name).fill_null(0) for name in names)
 
     @cached_property
+    def known_of_users(self) -> pl.LazyFrame:
+        """The pairs of the rows that a model may read, of users who count: to group those of all takes four times as long."""
+        users = self.truth.select("user").unique() if self.users is None else self.users
+        return self.held(self.known.select(PAIR).join(users, on="user", how="semi"))
+
+    @cached_property
     def user_history(self) -> pl.LazyFrame:
-        """The rows that a model may read, counted by user."""
-        return self._counted(self.known, "user_history")
+        """The rows that a model may read, counted by those users."""
+        return self._counted(self.known_of_users, "user_history")
 
     @cached_property
     def item_history(self) -> pl.LazyFrame:
@@ -100,8 +112,9 @@ class SplitRows:
 
     @cached_property
     def pair_history(self) -> pl.LazyFrame:
-        """The rows that a model may read, counted by those pairs that truth has: all would take four times as long."""
-        return self._counted(self.known.join(self.truth, on=PAIR, how="semi"), "pair_history")
+        """The rows that a model may read, counted by pair of truth."""
+        pairs = self.known_of_users.join(self.truth, on=PAIR, how="semi")
+        return self._counted(pairs, "pair_history")
 
     def _counted(self, rows: pl.LazyFrame, name: str) -> pl.LazyFrame:
         return self.held(rows.group_by(HISTORIES[name]).agg(n_rows.alias(name)))

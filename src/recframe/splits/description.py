@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from recframe.audit.split_rows import ENDS, HISTORIES, KNOWN, PAIR, is_in
@@ -20,15 +22,19 @@ def described(labels: Labels) -> pl.LazyFrame:
         for role in PAIR:
             facts[f"{role}s_{part}"] = pl.col(role).filter(is_there).n_unique().cast(pl.Int64)
     facts["share"] = is_in("truth").sum() / is_in(*KNOWN, "truth").sum()
-    shares = {
-        "cold_users": (_OF_USER == 0).mean(),
-        "cold_items": (_OF_ITEM == 0).mean(),
-        "seen": (_OF_PAIR > 0).mean(),
-    }
 
     def of_fold(fold: Fold) -> pl.LazyFrame:
         truth = fold.by_rule.with_histories(fold.in_parts("truth"))
-        return beside_one_another([fold.rows.select(**facts), truth.select(**shares)])
+        return beside_one_another(
+            [
+                fold.rows.select(**facts),
+                truth.select(
+                    cold_users=(_OF_USER == 0).mean(),
+                    cold_items=(_OF_ITEM == 0).mean(),
+                    seen=(_OF_PAIR > 0).mean(),
+                ),
+            ]
+        )
 
     return labels.of(of_fold).select(FOLD, pl.exclude(FOLD))
 
@@ -56,7 +62,7 @@ def with_kinds(fold: Fold) -> pl.LazyFrame:
 
 def of_users(fold: Fold, users: pl.LazyFrame) -> pl.LazyFrame:
     """Return users with `user_history`, their rows that a model may read, and `user_kind`."""
-    rows = fold.by_rule.with_histories(users, ["user_history"])
+    rows = replace(fold.by_rule, users=users).with_histories(users, ["user_history"])
     return rows.with_columns(user_kind=USER_KIND)
 
 

@@ -12,7 +12,7 @@ from recframe.frames.kinds.kind import ask
 KEYS = 1 << 64
 """The number of keys that there are."""
 INCREMENT = 0x9E3779B97F4A7C15
-STEPS = ((1 << 30, 0xBF58476D1CE4E5B9), (1 << 27, 0x94D049BB133111EB), (1 << 31, 1))
+STEPS = ((1 << 30, 0xBF58476D1CE4E5B9), (1 << 27, 0x94D049BB133111EB))
 """The divisors of splitmix64, which shift, each with the factor behind it."""
 MISSING = 1 << 63
 """The word of a null."""
@@ -48,7 +48,8 @@ def hashed(
     of its last 64 bytes. `at_hand` says that rows are in memory, so that fewer steps do where all text is short.
     """
     schema = rows.collect_schema()
-    rows = mixed(rows.with_columns(_word(0).alias(name)), name, _word(seed % KEYS))
+    seeded = mixed(pl.select(_word(0).alias(name)).lazy(), name, _word(seed % KEYS))
+    rows = rows.with_columns(_word(ask([seeded])[0][name].item()).alias(name))
     for one in ids:
         if schema[one] not in TEXT:
             rows = mixed(rows, name, _word_of(one, schema[one]))
@@ -80,14 +81,15 @@ def mixed(
     rows = rows.with_columns(((pl.col(key) ^ word) + _word(INCREMENT)).alias(_STATE))
     for divisor, factor in STEPS:
         rows = rows.with_columns((state ^ state // _word(divisor)) * _word(factor))
-    taken = state if holds is None else pl.when(holds).then(state).otherwise(key)
+    taken = state ^ state // _word(1 << 31)
+    taken = taken if holds is None else pl.when(holds).then(taken).otherwise(key)
     return rows.with_columns(taken.alias(key))
 
 
 def _block(place: pl.Expr) -> pl.Expr:
     """Return the eight bytes from a place on."""
-    text, double = pl.col(_BYTES), 2 * BLOCK
-    hexed = text.str.slice(place * 2, double).str.decode("hex")
+    text = pl.col(_BYTES)
+    hexed = text.str.slice(place * 2, 2 * BLOCK).str.decode("hex")
     block = text.bin.slice(place, BLOCK) if _HAS_SLICES else hexed
     return block.bin.reinterpret(dtype=pl.UInt64, endianness="little")
 

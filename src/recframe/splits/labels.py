@@ -11,7 +11,7 @@ import polars as pl
 
 from recframe.audit.split_rows import HISTORIES, SplitRows, is_in
 from recframe.errors import ColumnError, fails_if
-from recframe.frames.rows.joins import by_item
+from recframe.frames.rows.joins import IS_POLARS_1, by_item
 from recframe.splits.log import FOLD, ROW, Log
 from recframe.splits.rules import Part, Rule, label
 
@@ -19,8 +19,6 @@ Target = Literal["all", "first", "last"]
 Cold = Literal["keep", "drop", "drop_users", "drop_items"]
 Seen = Literal["keep", "drop"]
 CHOICES = {"target": get_args(Target), "cold": get_args(Cold), "seen": get_args(Seen)}
-NO_TRAIN = "every row is in its truth or behind it, or lacks what the rule reads; write a later point, or less truth"
-NO_TRUTH = "write an earlier point, a larger share, or a smaller n, keep or fold_in"
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,8 @@ class Fold:
         """The rows of truth by the rule, with the part that filters leave: the first reason that holds."""
         read = {name for case in self.cases.values() for name in case.meta.root_names()}
         names = [name for name in HISTORIES if name in read]
-        rows = self.by_rule.with_histories(self.by_rule.truth, names)
+        # one sort takes less than joins that keep an order
+        rows = self.by_rule.with_histories(self.by_rule.truth, names, in_order=False).sort(ROW)
         return self.log.held(rows.with_columns(part=label(self.cases, "truth")).drop(names))
 
     @cached_property
@@ -80,7 +79,11 @@ class Fold:
         rows = self.by_rule.rows
         if not self.cases:
             return rows
-        return self.log.held(rows.update(self.judged.select(ROW, "part"), on=ROW))
+        if IS_POLARS_1:  # which mixes up the columns of merged rows
+            rows = rows.update(self.judged.select(ROW, "part"), on=ROW)
+        else:
+            rows = rows.filter(~is_in("truth")).merge_sorted(self.judged, ROW)
+        return self.log.held(rows)
 
     def in_parts(self, *parts: Part) -> pl.LazyFrame:
         """Return the rows of truth, or of train and fold_in, of which filters change none."""
@@ -116,10 +119,6 @@ class Labels:
             for fold in self.folds
         )
 
-    def in_parts(self, *parts: Part) -> pl.LazyFrame:
-        """Return the rows of some parts."""
-        return self.of(lambda fold: fold.in_parts(*parts))
-
     def given(self, rows: pl.LazyFrame, beside: Mapping[str, str]) -> Any:
         """Return rows as a frame of the log's kind: the log's own columns, and others by their names inside the plan."""
         for name in beside.values():
@@ -150,16 +149,20 @@ def labelled(log: Log, rule: Rule, filters: Filters) -> Labels:
     parts = [f"part {number}" for number, _ in enumerate(rule.parts)]
     folds = []
     for number, part in enumerate(parts):
-        own = rows.select(pl.exclude(parts), part=part)
-        by_rule = SplitRows(own, rule.parted_by, log.held)
-        folds.append(Fold(log, rule, number, by_rule, cases))
+        own = SplitRows(rows.select(pl.exclude(parts), part=part), rule.parted_by, log.held)
+        folds.append(Fold(log, rule, number, own, cases))
     return Labels(log, rule, filters, folds, log.held(_check(rule, again.select(parts))))
 
 
 def _check(rule: Rule, parts: pl.LazyFrame) -> pl.LazyFrame:
     """Return one row that fails where a fold has no row in train, or none has truth."""
-    no_train = f"in the split {rule.words} a fold has no row in train: {NO_TRAIN}"
-    no_truth = f"the split {rule.words} has no row of truth; {NO_TRUTH}"
-    train, truth = ((pl.all() == part).any() for part in ("train", "truth"))
-    has_train, has_truth = pl.all_horizontal(train), pl.any_horizontal(truth)
-    return parts.select(check=fails_if(~has_train, no_train) + fails_if(~has_truth, no_truth))
+    no_train = fails_if(
+        ~pl.all_horizontal((pl.all() == "train").any()),
+        f"in the split {rule.words} a fold has no row in train: every row is in its truth or behind it, or lacks what the rule "
+        "reads; write a later point, or less truth",
+    )
+    no_truth = fails_if(
+        ~pl.any_horizontal((pl.all() == "truth").any()),
+        f"the split {rule.words} has no row of truth; write an earlier point, a larger share, or a smaller n, keep or fold_in",
+    )
+    return parts.select(check=no_train + no_truth)

@@ -63,10 +63,8 @@ class Rule:
         """Return rows with their parts: a column for each fold."""
         names = rows.collect_schema().names()
         reads = {*PAIR, *self.order}.union(*(part.meta.root_names() for part in self.parts))
-        has_all = pl.all_horizontal(
-            pl.col(role).is_not_null() for role in log.names if role in reads
-        )
-        rows = rows.with_columns(has_all.alias(IS_WHOLE))
+        is_there = pl.col(sorted(reads & log.names.keys())).is_not_null()
+        rows = rows.with_columns(pl.all_horizontal(is_there).alias(IS_WHOLE))
         for name, ids in IDS.items():
             if name in reads:
                 rows = hashed(rows, ids, name, seed=self.seed, at_hand=not log.is_lazy)
@@ -153,7 +151,7 @@ def last_per_user(n: int, folds: int, keep: int) -> Rule:
 
 def _fold_of(key: str, share: float, folds: int) -> pl.Expr:
     """Return the fold in whose range a key is: share of all keys, and of the last one the rest where folds share all."""
-    fold = (pl.col(key) // pl.lit(int(share * KEYS), dtype=pl.UInt64)).cast(pl.Float64)
+    fold = (pl.col(key) // pl.lit(int(share * KEYS), pl.UInt64)).cast(pl.UInt32, strict=False)
     return fold.clip(upper_bound=folds - 1) if round(share * folds, DIGITS) == 1 else fold
 
 

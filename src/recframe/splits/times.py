@@ -13,8 +13,19 @@ from recframe.errors import RecframeError, shown
 from recframe.frames.options import plain_number
 
 YEAR = 31_556_952.0
-SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
-SECONDS |= {"w": 604_800.0, "mo": YEAR / 12, "q": YEAR / 4, "y": YEAR}
+SECONDS = {
+    "ns": 1e-9,
+    "us": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "m": 60.0,
+    "h": 3600.0,
+    "d": 86_400.0,
+    "w": 604_800.0,
+    "mo": YEAR / 12,
+    "q": YEAR / 4,
+    "y": YEAR,
+}
 """The units of lengths, each with its seconds, those of months and years on average."""
 OF_DATES = {"d", "w", "mo", "q", "y"}
 """The units of whole days, whose lengths go by the calendar."""
@@ -40,7 +51,8 @@ class Length(NamedTuple):
 
 def length_of(name: str, value: Any, dtype: pl.DataType, *, zero: bool = False) -> Length:
     """Return a length in the form of a column's dtype."""
-    length, wrong = _read(value), f"{name}={shown(value)}"
+    length = _read(value)
+    wrong = f"{name}={shown(value)}"
     right = "such as '7d', '12h', '1w' or '1mo' (1m is a minute)"
     if dtype.is_numeric():
         number = _number(wrong, value, dtype)
