@@ -1,14 +1,12 @@
 """Every option of decisions with every method that decides: alone, two together, of each kind of frame, and in the shell.
 
-An option that a method takes changes its answer, also beside each other option. One that it does not take has its reason in
-`REFUSED`.
+An option that a method takes changes its answer, also beside each other option.
 """
 
 from __future__ import annotations
 
 import inspect
 import io
-from collections.abc import Iterable
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -21,7 +19,6 @@ from polars.testing import assert_frame_equal
 
 from frame_kinds import KINDS, Kind
 from lanes import crossed
-from recframe.errors import RecframeError
 from shop_files import run
 
 N = 400
@@ -43,26 +40,11 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "gaps": (METRIC, {}),
     "slices": (METRIC, {}),
 }
-NO_INTERVALS = "it has values alone, and nothing is decided"
-NO_DIFFERENCE = "it compares no models, so there is no difference to be within a margin"
 REFUSED = {
-    **{("evaluate", name): NO_INTERVALS for name in ("cluster", "level", "margin", "min_users")},
-    ("summarize", "margin"): NO_DIFFERENCE,
-    ("gaps", "margin"): NO_DIFFERENCE,
-    ("slices", "margin"): NO_DIFFERENCE,
-    ("require", "margin"): "the requirement says it: 0.8 * old is a margin of 0.2",
-    ("power", "margin"): "it is asked of a difference",
-    ("summarize", "min_users"): "it decides nothing: the note says where few users are",
-    ("power", "min_users"): "it decides nothing: it says how many users there should be",
+    *((name, "training") for name in ("require", "power", "gaps", "slices")),
+    *((name, "weight") for name in ("gaps", "slices")),
 }
-"""What a method does not take, and why."""
-COUNT_ALIKE = "unweighted means over users"
-UNANSWERED: dict[tuple[str, frozenset[str]], str] = {
-    **{(name, frozenset({"training"})): "one list of each user" for name in ("gaps", "slices", "power", "require")},
-    ("gaps", frozenset({"weight"})): COUNT_ALIKE,
-    ("slices", frozenset({"weight"})): COUNT_ALIKE,
-}  # fmt: skip
-"""What a method refuses when it is called, and a part of what it says."""
+"""What `rec(...)` takes and a method does not: the rooms of statistics and metrics have the messages."""
 
 
 def lists(model: str, seed: int, share: float) -> pl.DataFrame:
@@ -96,24 +78,13 @@ def answer(method: str, options: dict[str, Any], kind: Kind = KINDS[0]) -> pl.Da
     return kind.read(getattr(rec, method)(asked, by="country", **always, **rest))
 
 
-def said_of(method: str, options: Iterable[str]) -> str | None:
-    """Return what a method says of options that it refuses; None where it answers."""
-    refused = (
-        words for (of, names), words in UNANSWERED.items() if of == method and names <= set(options)
-    )
-    return next(refused, None)
-
-
 def taken(method: str) -> dict[str, Any]:
-    """Return the options that a method takes."""
-    return {name: value for name, value in OPTIONS.items() if (method, name) not in REFUSED}
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_what_a_method_does_not_take_is_refused_for_a_reason(method: str):
+    """Return the options that a method answers with."""
     parameters = inspect.signature(getattr(LISTS.rec, method)).parameters
-    assert {name for name in OPTIONS if name not in BOUND and name not in parameters} == {
-        name for name in OPTIONS if (method, name) in REFUSED
+    return {
+        name: value
+        for name, value in OPTIONS.items()
+        if (name in BOUND or name in parameters) and (method, name) not in REFUSED
     }
 
 
@@ -124,11 +95,6 @@ CASES = [(method, *pair) for method in METHODS for pair in combinations(taken(me
 def test_two_options_together_have_both_effects(method: str, one: str, other: str):
     """Each of the two changes the answer that the other gives alone: none is forgotten beside the other."""
     options = {one: OPTIONS[one], other: OPTIONS[other]}
-    words = said_of(method, options)
-    if words is not None:
-        with pytest.raises(RecframeError, match=words):
-            answer(method, options)
-        return
     both = answer(method, options)
     for name in options:
         assert not both.equals(alone(method, name)), name
@@ -141,18 +107,9 @@ def alone(method: str, name: str) -> pl.DataFrame:
 
 @pytest.mark.parametrize(("method", "kind"), crossed([*METHODS], KINDS[1:], fast=7))
 def test_all_options_that_go_together_give_the_same_of_each_kind(method: str, kind: Kind):
-    options = compatible(method)
+    options = taken(method)
     found, expected = answer(method, options, kind), answer(method, options)
     assert_frame_equal(found, expected, check_dtypes="pandas" not in kind.name)
-
-
-def compatible(method: str) -> dict[str, Any]:
-    """Return the options that a method takes, the first of those that it refuses together."""
-    options: dict[str, Any] = {}
-    for name, value in taken(method).items():
-        if said_of(method, [*options, name]) is None:
-            options[name] = value
-    return options
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -160,7 +117,7 @@ def test_the_shell_takes_the_same_options(
     method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(tmp_path)
-    options = compatible(method)
+    options = taken(method)
     (LISTS if "training" in options else ONE_TRAINING).write_parquet("lists.parquet")
     TRUTH.write_parquet("liked.parquet")
     USERS.write_parquet("people.parquet")
