@@ -76,27 +76,6 @@ def test_what_polars_writes_is_read_again(folder, rows):
     assert rf.read_trec_qrels(folder / "again.qrels").rows() == [row[:3] for row in rows]
 
 
-@pytest.mark.parametrize(
-    ("read", "line", "words"),
-    [
-        (rf.read_trec_run, "q1 Q0 d1 1 2.5",
-         "a line has 6 fields: user Q0 item rank score tag; rank and relevance are whole numbers"),
-        (rf.read_trec_run, "q1 Q0 d1 first 2.5 svd",
-         ".*: user Q0 item rank score tag; .* whole numbers, the score a number"),
-        (rf.read_trec_qrels, "q1 d1 1",
-         "a line has 4 fields: user iteration item relevance; rank and relevance are whole"),
-        (rf.read_trec_qrels, "q1 0 d1 0.5", ".*rank and relevance are whole numbers"),
-    ],
-)  # fmt: skip
-def test_a_line_that_is_none_is_named_with_its_number(tmp_path, read, line, words):
-    good = RUN if read is rf.read_trec_run else QRELS
-    path = tmp_path / "a.txt"
-    path.write_text(f"\n{good}{line}\n")
-
-    with pytest.raises(rf.DataError, match=f"line 5 of '.*a.txt' is '{line}', and {words}"):
-        read(path)
-
-
 def test_a_file_that_is_not_there_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError, match="No such file"):
         rf.read_trec_run(tmp_path / "none")
