@@ -192,14 +192,6 @@ def test_a_metric_survives_pickle_and_copy(name):
         assert FRAME.rec.evaluate(twin).equals(FRAME.rec.evaluate(name))
 
 
-def test_a_frame_that_was_asked_is_copied_and_pickled_like_any_other():
-    for make in (FRAME.clone, FRAME.to_pandas):
-        frame = make()
-        assert frame.rec.recall() == 0.75
-        for twin in (copy.copy(frame), copy.deepcopy(frame), pickle.loads(pickle.dumps(frame))):  # noqa: S301  our own bytes
-            assert twin.rec.recall() == 0.75
-
-
 @contextmanager
 def without_collector() -> Iterator[None]:
     """Let nothing go that stands in a circle."""

@@ -85,12 +85,6 @@ def test_the_columns_do_not_depend_on_the_data():
     assert gate.columns == CASES["gate"][-1]
 
 
-def test_a_gate_of_a_plan_that_raises_has_the_same_columns():
-    lazy = rf.rec(RECS.lazy(), truth=TRUTH.lazy(), model="model")
-
-    assert lazy.require("mrr@3 >= 0.1").columns == CASES["gate"][-1]
-
-
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 @pytest.mark.parametrize("case", ["summary", "each two"])
 def test_flat_reads_files(case, form, tmp_path):

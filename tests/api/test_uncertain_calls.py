@@ -10,7 +10,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from compared_lists import LISTS_ARE_MISSING, asked_of, frames
+from compared_lists import LISTS_ARE_MISSING, asked_of
 from lanes import crossed
 from recframe.frames.kinds.kind import LARGE
 
@@ -38,15 +38,6 @@ def same(one, other, **options):
 def plain(call, *metrics, by=None):
     """What is expected of other frames."""
     return call(asked_of(), *metrics, by=by)
-
-
-@each_call
-def test_frames_by_model_give_the_same(call):
-    tables = frames()
-    sides = {name: tables[name] for name in ("truth", "users", "items", "train")}
-    models = {name: tables["recs"].filter(model=name).drop("model") for name in "abc"}
-
-    same(call(rf.rec(models, **sides), *OF_USERS), plain(call, *OF_USERS))
 
 
 def replaced(name, column):

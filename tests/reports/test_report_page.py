@@ -6,7 +6,6 @@ import functools
 import html
 import json
 import re
-import sys
 from collections.abc import Callable
 from datetime import date
 from typing import Any
@@ -254,14 +253,6 @@ def test_items_are_named_by_a_column_that_is_called_so():
     assert all(line.name == f"Item {line.id}" for line in lines)
 
 
-@pytest.mark.parametrize("name", ["jinja2", "altair", "vl_convert"])
-def test_what_is_not_installed_is_said_before_anything_is_asked(name, monkeypatch):
-    monkeypatch.setitem(sys.modules, name, None)
-
-    with pytest.raises(rf.RecframeError, match=rf"needs {name}, .* 'recframe\[report\]'"):
-        rec().report("ndcg@3")
-
-
 def test_many_models_make_charts_of_a_size_that_is_read():
     models = {f"m{one}": NEW for one in range(20)}
     page = rf.rec(models, SHOP.truth, users=SHOP.users).report("ndcg@3", by="country")
@@ -270,12 +261,6 @@ def test_many_models_make_charts_of_a_size_that_is_read():
     # each with the best
     assert len(page.data["compared"]) == 19
     assert max(int(re.findall(r'height="(\d+)"', one)[0]) for one in drawn) < 2_500
-
-
-def test_a_page_is_written(tmp_path):
-    the_report().save(tmp_path / "report.html")
-
-    assert (tmp_path / "report.html").read_text(encoding="utf-8") == the_report().html
 
 
 def test_a_notebook_shows_a_report_in_a_frame_of_its_own():
