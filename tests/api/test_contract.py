@@ -108,8 +108,9 @@ def test_nothing_is_collected_on_the_way(kind, monkeypatch):
         rec = recs.rec(**sides, model="model")
         found = [rec.mrr(), rec.evaluate(*metrics, k=[1, 5], by=by), rec.judge()]
         found += [rec.group_by("user").mrr(k=3), rec(**policies).mrr()]
+        found += [rec.explain("precision@4", "ranx", "jurity").frame]
 
-    assert [type(one) for one in found] == [pl.LazyFrame] * 5
+    assert [type(one) for one in found] == [pl.LazyFrame] * 6
     assert kind.read(found[0]).rows() == [("one", 1, 1.0)]
 
 

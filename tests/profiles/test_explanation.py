@@ -244,14 +244,3 @@ def test_nobody_at_all_is_explained_too():
     nobody = LISTS.clear().rec(truth=TRUTH.clear())
     assert "null and null" in nobody.explain("recall", "ranx", "jurity").text
     assert "No switch differs." in LISTS.rec(truth=TRUTH).explain("mrr", "ranx", "ir_measures").text
-
-
-def test_nothing_of_a_lazy_frame_is_collected(monkeypatch: pytest.MonkeyPatch):
-    def refuse(*_: Any, **__: Any) -> None:
-        raise AssertionError
-
-    lazy = LISTS.lazy().rec(truth=TRUTH.lazy())
-    with monkeypatch.context() as patched:
-        patched.setattr(pl.LazyFrame, "collect", refuse)
-        found = lazy.explain("precision@4", "ranx", "jurity")
-    assert found.frame.collect()["value"].to_list() == pytest.approx([1 / 4, 1 / 3, 1 / 3, 1 / 2])
