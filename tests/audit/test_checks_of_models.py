@@ -102,15 +102,3 @@ def test_of_many_users_some_are_looked_at(a, b, n_items, share):
 
     with pytest.warns(rf.RecframeWarning, match=f"{share} % of the users have a list of 'B'"):
         lists.rec(truth, model="model").evaluate("mrr")
-
-
-def test_a_gate_does_not_pass_on_arms_of_an_experiment():
-    rec = scene("eager", range(90), range(90, USERS))
-
-    with pytest.warns(rf.RecframeWarning, match=ARMS):
-        rec.require("mrr >= 0.01")
-    with (
-        pytest.raises(rf.RequirementError, match=r"2 of 2 rows \(open 2\)"),
-        pytest.warns(rf.RecframeWarning, match=ARMS),
-    ):
-        rec.require("mrr >= 0.01", strict=True)

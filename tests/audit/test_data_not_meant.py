@@ -356,20 +356,3 @@ def test_some_rows_of_a_large_frame_show_a_mistake(mistake: str, order: str):
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_large_frame_that_is_meant_is_let_be(recs: pl.DataFrame, order: str):
     assert asked(ORDERS[order], scene(recs)) == []
-
-
-def test_the_baseline_of_a_comparison_may_be_the_model_without_common_ids():
-    pytest.importorskip("scipy")
-    rec = rf.rec(FOREIGN_ITEMS, truth=TRUTH, model="model")
-
-    (words,) = told(lambda: rec.compare("ndcg@5", baseline="b"))
-    assert words.startswith("model_without_common_ids: ")
-    assert "model 'b'" in words
-
-
-@pytest.mark.parametrize("kind", [pl.DataFrame, pl.LazyFrame])
-def test_weights_whose_powers_overflow_are_an_error(kind):
-    rec = rf.rec(RECS, truth=TRUTH, users=kind(USERS.with_columns(w=1e100)), weight="w")
-
-    with pytest.raises((rf.DataError, pl.exceptions.PolarsError), match="weight='w' is above 1e"):
-        pl.LazyFrame.collect(rec.evaluate("ndcg@5").lazy())

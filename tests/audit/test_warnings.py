@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import warnings
-from typing import Any
 
 import polars as pl
 import pytest
-from click.testing import CliRunner
 
 import recframe as rf
 from audited_frames import told
 from frame_kinds import KINDS, Kind
-from recframe.cli import commands
 from recframe.frames.kinds import kind as kinds
 
 # u1 likes a, which is listed, and b, which is not; u2 likes c, which is not listed.
@@ -26,9 +22,6 @@ JUDGED = pl.DataFrame(
         "country": ["DE", None, "FR", None, "FR"],
     }
 )
-NO_RANK = (
-    "no_lists: Lists without a row, or with a rank that is null, NaN or infinite in all rows ("
-)
 EAGER = pytest.mark.parametrize(
     "kind", [one for one in KINDS if one.name not in {"lazy", "streaming"}], ids=repr
 )
@@ -40,20 +33,6 @@ def large(frame: pl.DataFrame) -> pl.DataFrame:
     others = pl.DataFrame({"user": [f"v{number}" for number in range(n)], "item": ["a"] * n})
     rest = frame[-1:].select(pl.exclude("user", "item"))
     return pl.concat([frame, others.join(rest, how="cross").select(frame.columns)])
-
-
-@EAGER
-@pytest.mark.parametrize("rank", [None, math.nan, math.inf])
-@pytest.mark.parametrize("dtype", [pl.Float64, pl.Int32, pl.Null])
-def test_lists_without_a_single_rank_are_warned_of(kind: Kind, rank: Any, dtype: Any):
-    if rank is not None and dtype != pl.Float64:
-        return
-    frame = JUDGED.drop("rank").with_columns(place=pl.lit(rank, dtype=dtype))
-    rec = kind(frame).rec(rank="place")
-
-    for ask in (lambda: rec.ndcg(k=9), lambda: rec.evaluate("user_coverage", "recall", by="user")):
-        (words,) = told(ask)
-        assert words.startswith(f"{NO_RANK}5 rows of the ")
 
 
 @EAGER
@@ -76,17 +55,6 @@ def test_the_filters_of_python_hold():
         assert rec.recall(k=1) == 0
 
 
-def test_the_command_line_prints_a_warning_as_a_note(tmp_path):
-    path = tmp_path / "judged.parquet"
-    JUDGED.with_columns(rank=pl.lit(math.nan)).write_parquet(path)
-
-    result = CliRunner().invoke(commands.main, ["evaluate", str(path), "-m", "recall"])
-
-    assert result.exit_code == 0
-    assert f"note: {NO_RANK}5 rows of {str(path)!r}" in result.stderr
-    assert "or name a column of scores: --columns score=NAME" in result.stderr
-
-
 def test_a_history_without_the_lists_items_is_a_warning_of_the_audit_alone():
     truth = pl.DataFrame({"user": ["u1", "u3"], "item": ["a", "a"]})
     rec = JUDGED.rec(truth, train=truth.with_columns(pl.col("item") + "0"))
@@ -96,13 +64,7 @@ def test_a_history_without_the_lists_items_is_a_warning_of_the_audit_alone():
     assert found.select("severity", "rows").rows() == [("warning", 1)]
 
 
-def test_an_expression_over_several_lists_raises():
-    judged = pl.DataFrame({"user": range(400), "item": range(400), "relevance": 1, "week": 1})
-    judged = judged.with_columns(pl.col("user") // 10, rank=pl.col("item") % 10 + 1)
-
-    with pytest.raises(pl.exceptions.InvalidOperationError, match="rows of several lists"):
-        judged.group_by("week").agg(rf.ndcg.expr(k=10))
-    # ties as in sports, and a gap
+def test_an_expression_takes_ties_as_in_sports_and_a_gap_for_one_list():
     one = pl.DataFrame(
         {"user": 1, "item": range(4), "rank": [1, 1, 3, 9], "relevance": [1, 0, 1, 1]}
     )

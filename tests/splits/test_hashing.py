@@ -100,14 +100,6 @@ def test_keys_of_other_ids_are_those_of_their_words(ids, words):
     assert keys_of(0, {"u": ids}, at_hand=True) == [plain_key(0, one) for one in words]
 
 
-@pytest.mark.parametrize("number", [0.5, float("inf"), -float("inf"), 2.0**63])
-def test_floats_that_are_no_whole_numbers_have_no_key(number):
-    rows = pl.LazyFrame({"u": [1.0, number]})
-
-    with pytest.raises(pl.exceptions.PolarsError, match="cast the column to text"):
-        hashed(rows, ["u"], "key").collect()
-
-
 def test_keys_of_no_rows():
     rows = pl.LazyFrame(schema={"u": pl.String, "i": pl.Float64})
 

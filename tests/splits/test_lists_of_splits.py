@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from polars.testing import assert_frame_equal
 
-import recframe as rf
 from split_logs import LOG, log_of, rows_of_logs, split_of, users
 
 pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
@@ -251,5 +250,3 @@ def test_lists_of_other_folds_are_none_of_one_fold():
     assert (
         one.rec(lists).evaluate("recall@2").equals(one.rec(lists.drop("fold")).evaluate("recall@2"))
     )
-    with pytest.raises(rf.DataError, match="none of the folds, which are 0 to 2"):
-        one.rec(lists.with_columns(fold=pl.lit(7)))

@@ -159,15 +159,6 @@ def test_the_last_row_is_truth_and_the_one_a_length_before_is_not(dtype):
     assert parts == ["train", "train", "train", "truth", "truth", "null"]
 
 
-def test_a_lazy_log_without_train_fails_when_its_plan_runs():
-    split = pl.LazyFrame({"user": 1, "item": range(5), "t": [7] * 5}).rec(time="t").split
-
-    with pytest.raises(
-        pl.exceptions.PolarsError, match="no row in train: every row is in its truth"
-    ):
-        split.by_time(last=2).train.collect()
-
-
 def test_a_frame_with_names_of_its_own_is_a_log():
     events = pl.DataFrame({"customer": 1, "sku": range(5), "day": range(5)})
     log = rf.frame(events, user="customer", item="sku")

@@ -113,14 +113,11 @@ def test_a_store_of_mlflow_takes_it(tmp_path, monkeypatch):
     assert client.get_run(run.info.run_id).data.metrics == pytest.approx(numbers)
 
 
-def test_a_run_of_a_history_is_a_result_and_several_are_none(tmp_path):
+def test_a_run_of_a_history_is_a_result(tmp_path):
     df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
-    for day in ("2026-11-22", "2026-11-23"):
-        tracked = df.rec.track("mrr", history=tmp_path, as_of=day, name="n", tags={"a": "b"})
+    options = {"as_of": "2026-11-22", "name": "n", "tags": {"a": "b"}}
+    tracked = df.rec.track("mrr", history=tmp_path, **options)
 
     summary = rf.flat(df.rec.summarize("mrr"))
     assert rf.flat(tracked) == summary
     assert [*summary] == ["mrr", "mrr_low", "mrr_high"]
-    for runs in (rf.history(tmp_path), rf.changes(tmp_path)):
-        with pytest.raises(rf.RecframeError, match=r"'mrr', .* such as one run of a history"):
-            rf.flat(runs)
