@@ -171,11 +171,6 @@ def test_markdown_is_written_without_great_tables(monkeypatch, tmp_path):
     table.save(tmp_path / "table.md")
 
     assert (tmp_path / "table.md").read_text(encoding="utf-8") == table.markdown() == str(table)
-    for write in (table.html, table.latex, lambda: table.gt):
-        with pytest.raises(
-            rf.RecframeError, match=r"needs great_tables, .*: pip install 'recframe\[table\]'"
-        ):
-            write()
     assert table._repr_html_() is None
 
 

@@ -199,15 +199,6 @@ def test_lists_with_train_and_times_are_checked_for_leaks():
     assert timed.recall(k=1) == lists.rec(truth=TRUTH).recall(k=1)
 
 
-def test_frames_with_folds_are_checked_fold_by_fold():
-    split = LOG.rec(time="t").split.rolling(2, "5d")
-
-    both = split.rec(split.baselines("popular", k=3), model="model", time="t").audit()
-
-    own = both.filter(pl.col("check").is_in([check.name for check in CHECKS_OF_SPLITS]))
-    assert found(own) == found(split.audit())
-
-
 def test_times_of_other_units_and_dates_compare():
     nanoseconds = TRUTH.with_columns(pl.col("t").cast(pl.Datetime("ns")))
     assert in_frames(TRAIN, nanoseconds) == {}

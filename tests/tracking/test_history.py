@@ -152,6 +152,13 @@ def test_a_time_is_in_utc(as_of, expected):
     assert type(moment(as_of)) is dt.datetime
 
 
+def test_a_folder_below_a_file_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("x")
+
+    with pytest.raises(rf.RecframeError, match=r"cannot write .*: Not a directory"):
+        DF.rec.track("mrr", history=tmp_path / "file" / "below", as_of=DAY)
+
+
 def test_polars_and_duckdb_read_the_folder_themselves(tmp_path):
     duckdb = pytest.importorskip("duckdb")
     assert rf.history(tmp_path).schema.names() == ["as_of", "name", *NUMBERS]
