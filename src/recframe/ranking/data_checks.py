@@ -189,10 +189,7 @@ def _have_each_rank_once(inputs: Frames, lists: pl.DataFrame) -> bool:
     else:
         ranks = lists["rank"].cast(pl.Float64)
         own = ranks.slice(1)
-        steps = own - ranks.head(-1) >= 1
-        # where nothing is missing, the question costs more than its answer
-        steps = steps | own.is_null() if own.null_count() else steps
-        if are_in_steps(lists["user"], steps):
+        if are_in_steps(lists["user"], (own - ranks.head(-1) >= 1) | own.is_null()):
             return True
     # ranks closer than 1 are equal ones that are pushed apart
     rank = RANK.cast(pl.Float64).floor()

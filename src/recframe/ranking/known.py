@@ -5,7 +5,7 @@ Results do not change: a plan without `ask` gives the same numbers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -64,15 +64,13 @@ class Reads:
 
 def ask(judged: Judged, reads: Reads | None, collect: Ask) -> Known:
     """Return what is known of the rows that a plan reads; of the users alone where it reads no other."""
-    known = Known(n_users=_n_users_of_segments(judged, collect))
-    users = [] if judged.rows else [_distinct_users(collect([judged.users])[0])]
-    # pairs of two frames meet inside a segment, which takes keys of their own
-    if reads is None or (judged.truth is not None and judged.of_rows):
-        known = _with_users(known, collect(users))
-    else:
-        known = _with_pairs(replace(judged, known=known), reads, collect, users)
+    users = None if judged.rows else _distinct_users(collect([judged.users])[0])
+    known = Known(users=users, n_users=_n_users_of_segments(judged, collect))
     if reads is None:
         return known
+    # pairs of two frames meet inside a segment, which takes keys of their own
+    if judged.truth is None or not judged.of_rows:
+        known = _with_pairs(replace(judged, known=known), reads, collect)
     # an item has one segment, so that segments of items put none into a list a second time
     if reads.listed and not judged.of_rows and "item" not in judged.rows:
         listed = _listed(judged, None if reads.whole_lists else reads.k, collect)
@@ -98,15 +96,10 @@ def models_of(inputs: Frames) -> pl.DataFrame:
 
 def _distinct_users(rows: pl.DataFrame) -> pl.LazyFrame:
     """Return the distinct users of rows; those of a sorted column in groups, which then are slices of it."""
-    users = marked_sorted(rows.select("user"), "user")
+    users = marked_sorted(rows, "user")
     if not users["user"].flags["SORTED_ASC"]:
         return distinct_ids(users["user"]).to_frame().lazy()
     return users.lazy().group_by("user").agg()
-
-
-def _with_users(known: Known, users: Sequence[pl.DataFrame]) -> Known:
-    """Return what is known with the users, where there are any."""
-    return replace(known, users=users[0].lazy()) if users else known
 
 
 def _n_users_of_segments(judged: Judged, collect: Ask) -> pl.LazyFrame | None:
@@ -132,26 +125,23 @@ def _n_users_of_segments(judged: Judged, collect: Ask) -> pl.LazyFrame | None:
 # Relevant rows
 
 
-def _with_pairs(judged: Judged, reads: Reads, collect: Ask, plans: Sequence[pl.LazyFrame]) -> Known:
-    """Return what is known with the relevant rows, each item of a list once, and the first rows of lists with scores.
-
-    The plans, of the users if any, run together with those that look at the relevant rows.
-    """
-    scores, keys = judged.scores, [*judged.of_rows, "user"]
+def _with_pairs(judged: Judged, reads: Reads, collect: Ask) -> Known:
+    """Return what is known with the relevant rows, each item of a list once, and the first rows of lists with scores."""
+    known, scores, keys = judged.known, judged.scores, [*judged.of_rows, "user"]
     pairs = marked_sorted(collect([judged.relevant_rows()])[0], "user")
-    packs = _packs(judged.schema, pairs)
-    values = [pl.col("^rank$").min(), GAIN.max()]
     looks = [repeating(pairs, keys)[1], are_in_order(pairs, keys)]
-    twice, in_order, *users = collect([*looks, *plans])
-    once = marked_sorted(merged(pairs, keys, collect, values, twice), "user")
-    if scores is not None:
-        scores = scores.with_first_rows(collect, reads.k)
+    if known.users is not None:
+        looks.append(known.users)
+    twice, in_order, *users = collect(looks)
+    once = merged(pairs, keys, collect, [pl.col("^rank$").min(), GAIN.max()], twice)
+    once = marked_sorted(once, "user")
     known = replace(
-        _with_users(judged.known, users),
+        known,
+        users=users[0].lazy() if users else None,
         pairs=once.lazy(),
-        packs=packs,
+        packs=_packs(judged.schema, pairs),
         in_order=len(once) == len(pairs) and in_order.item(),
-        scores=scores,
+        scores=scores and scores.with_first_rows(collect, reads.k),
     )
     if not judged.rows:
         return known
