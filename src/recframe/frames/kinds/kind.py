@@ -100,9 +100,8 @@ class Known(NamedTuple):
                 if lowest is None or lowest >= 1:
                     hold.add("rank")
             if name == judging and "relevance" in rows.columns:
-                floats = rows["relevance"].dtype.is_float()
-                highest: Any = rows["relevance"].max() if floats else None
-                if highest is None or highest < math.inf:
+                relevance = rows["relevance"]
+                if not (relevance.dtype.is_float() and (relevance == math.inf).any()):
                     hold.add("relevance")
         return cls(frozenset(complete), frozenset(hold), few, rows_are_items)
 
