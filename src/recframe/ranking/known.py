@@ -99,7 +99,7 @@ def _distinct_users(rows: pl.DataFrame) -> pl.LazyFrame:
     users = marked_sorted(rows, "user")
     if not users["user"].flags["SORTED_ASC"]:
         return distinct_ids(users["user"]).to_frame().lazy()
-    return users.lazy().group_by("user").agg()
+    return stream(users.lazy().group_by("user").agg()).lazy()
 
 
 def _n_users_of_segments(judged: Judged, collect: Ask) -> pl.LazyFrame | None:
@@ -129,15 +129,11 @@ def _with_pairs(judged: Judged, reads: Reads, collect: Ask) -> Known:
     """Return what is known with the relevant rows, each item of a list once, and the first rows of lists with scores."""
     known, scores, keys = judged.known, judged.scores, [*judged.of_rows, "user"]
     pairs = marked_sorted(collect([judged.relevant_rows()])[0], "user")
-    looks = [repeating(pairs, keys)[1], are_in_order(pairs, keys)]
-    if known.users is not None:
-        looks.append(known.users)
-    twice, in_order, *users = collect(looks)
+    twice, in_order = collect([repeating(pairs, keys)[1], are_in_order(pairs, keys)])
     once = merged(pairs, keys, collect, [pl.col("^rank$").min(), GAIN.max()], twice)
     once = marked_sorted(once, "user")
     known = replace(
         known,
-        users=users[0].lazy() if users else None,
         pairs=once.lazy(),
         packs=_packs(judged.schema, pairs),
         in_order=len(once) == len(pairs) and in_order.item(),
