@@ -57,11 +57,11 @@ def is_fast(items: Iterable[pytest.Item], costs: Costs) -> Iterator[pytest.Item]
 def at_night(items: Iterable[pytest.Item], costs: Costs) -> Iterator[pytest.Item]:
     """Yield the cases of dear tests that the suite leaves to the nightly lane, drawn by their names.
 
-    In the agreement room each case is a row of a table or a peer, which no other stands in for.
+    In the agreement room each case is a row of a table or a peer, and each room says its own: no other stands in for them.
     """
     functions: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if "agreement" not in item.path.parts:
+        if {"agreement", "test_said.py"}.isdisjoint(item.path.parts):
             functions[function_of(item)].append(item)
     for name, cases in functions.items():
         n_kept = max(LEAST, int(OF_A_FUNCTION / max(costs.get(name, 0), 1)))
