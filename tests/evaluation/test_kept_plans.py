@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from functools import partial
+from itertools import product
 from typing import Any
 from unittest import mock
 
@@ -291,3 +292,21 @@ def test_plans_that_depend_on_more_than_columns_are_not_kept(monkeypatch):
         FRAME.rec.ndcg(k=2)
 
     assert n_kept() == 0
+
+
+NUMBERS = [pl.Int64, pl.UInt8, pl.Int128, pl.Float64, pl.Float32, pl.Decimal(10, 2)]
+OTHERS = [
+    *(pl.Date, pl.String, pl.Categorical, pl.Enum([*"01234"]), pl.Enum([*"43210"]), pl.Binary),
+]
+
+
+def test_columns_of_another_dtype_have_a_plan_of_their_own():
+    def ask(name: str, dtype: Any) -> Any:
+        by_way_of = pl.Int32 if dtype == pl.Date else pl.Int64 if dtype in NUMBERS else pl.String
+        cast = FRAME.with_columns(pl.col(name).cast(by_way_of).cast(dtype))
+        return cast.rec.evaluate("ndcg@2", "auc", by="user")
+
+    for name, dtype in product(("user", "item", "rank", "relevance"), [*NUMBERS, *OTHERS]):
+        expected = made_anew(partial(ask, name, dtype))
+        for _ in range(2):
+            assert_same(answer(partial(ask, name, dtype)), expected)

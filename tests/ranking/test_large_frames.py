@@ -67,16 +67,6 @@ def test_gains_of_any_size_take_their_best_order(factor):
     )
 
 
-def test_counts_of_grades_stay_right_where_their_running_sums_pass_64_bits():
-    row = pl.int_range(300_000)
-    of_first_user = (59 - row) // 12 + 1
-    relevance = pl.when(row < 60).then(of_first_user).otherwise(5)
-    frame = pl.select(user=row // 60, item=row, rank=row % 60 + 1, relevance=relevance)
-
-    # all lists stand in their best order
-    assert frame.rec.ndcg() == pytest.approx(1, rel=1e-12)
-
-
 @pytest.mark.parametrize("dtype", [pl.Int16, pl.Int32, pl.Int64])
 def test_every_user_counts_where_the_lowest_is_negative(dtype):
     # so many that the last one, counted from the lowest, is beyond Int16

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -203,3 +204,12 @@ def test_behind_the_highest_rank_of_a_dtype_no_item_comes_first(dtype, rank):
     for given in (frame, pl.concat([frame, frame.clear(30_000)])):
         found = given.rec.evaluate("mrr", "map", "recall@2", "n_hits")
         assert found.row(0) == exactly((1, 1, 1 / 3, 1 / 3, 3))
+
+
+def test_numpy_integers_are_cut_offs():
+    frame = ranking([0, 1])
+
+    assert frame.rec.mrr(k=np.int64(2)) == 0.5
+    found = frame.rec.mrr(k=np.array([1, 2], dtype=np.uint8))
+    assert found.columns == ["n_users", "mrr@1", "mrr@2"]
+    assert str(rf.mrr @ np.int8(2)) == "mrr@2"

@@ -148,3 +148,17 @@ def test_strict_takes_a_propensity_of_a_cold_item_from_train():
     strict = RECS.rec(truth=truth, train=liked(p="a"), strict=True)
 
     assert strict.recall(weights="snips") == 0.5  # a and b count alike: one user, as one has a
+
+
+def test_metrics_without_weights_say_so_and_weighted_ones_that_there_is_no_expression():
+    for metric in registered().values():
+        if metric not in WEIGHED:
+            with pytest.raises(rf.UnknownMetricError, match=f"^{metric.name} takes no weights: "):
+                metric(weights="ips")
+    scored = RECS.select("user", "item", score=-pl.col("rank"))
+    rec = scored.rec(truth=TRUTH, propensity="seen", ties="expected")
+    for metric in WEIGHED:
+        with pytest.raises(rf.RecframeError, match="expression"):
+            metric(weights="snips").expr(k=2)
+        with pytest.raises(rf.RecframeError, match="no expectation in closed form"):
+            rec.evaluate(metric(weights="snips"))

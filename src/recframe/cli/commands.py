@@ -41,7 +41,7 @@ INTERRUPTED, LEFT = 130, 141
 ALL_AT_ONCE = {"audit", "table", "report"}
 """Methods that take all users at once; of the others plans are sums over users, which need no more than they are given."""
 METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
-"""What is computed where no metric is named."""
+"""Metrics of a command that names none."""
 OF_RUNS = ("fingerprint", "std", "n_runs")
 """Columns that tables of runs go without."""
 OF_NAMES = pl.col("^(name|aliases|formula|profile|metrics)$")

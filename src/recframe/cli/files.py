@@ -180,7 +180,7 @@ OF_TEXT = (
     "; text without a header line takes --header user,item,rank, columns between other marks --separator ';', and lists such "
     "as 'a b c' --lists-separator ' '"
 )
-"""What text without a column may need."""
+"""Advice for a text file that lacks a column."""
 
 
 @dataclass(frozen=True)

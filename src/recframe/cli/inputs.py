@@ -60,8 +60,7 @@ def scanned(paths: Mapping[str, str], options: Options) -> dict[str, pl.LazyFram
 
 def bound(frames: Mapping[str, Any], options: Options) -> Any:
     """Return the recommendations with all side frames and options bound."""
-    names = (*DEFAULTS, "profile", "reference", "memory")
-    given = {name: options[name] for name in names if options.get(name) is not None}
+    given = {name: options.get(name) for name in (*DEFAULTS, "profile", "reference", "memory")}
     given |= columns_of(options) | {**frames}
     return rf.rec(given.pop("recs"), **given)
 

@@ -33,7 +33,7 @@ OF_FILES = ("recs", "truth", "users", "items", "train", "reference", "log")
 COMMA = r',(?=(?:[^"]*"[^"]*")*[^"]*$)(?![^(]*\))'
 """Pattern of a comma between names, outside of quotes and brackets."""
 NO_NAME = {("", "relevance"): False}
-"""What stands for the name of a column that there is not, by file and role."""
+"""Values of an empty column name, by file and role."""
 FILE = rf"(?s)\A(?:({'|'.join(OF_FILES)})=)?"
 """Pattern of the file that a value is for."""
 

@@ -25,7 +25,7 @@ WRITE = {
     ),
     "time": ("times", "write all times as 2024-05-01"),
 }
-"""What a column of a role has, and what to write in place of another text."""
+"""Values that a column of a role has, and advice for other text."""
 
 
 class Way(NamedTuple):

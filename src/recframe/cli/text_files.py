@@ -22,7 +22,7 @@ QUOTED_BY = (",", ";")
 """Separators of files in which quotes hold a value together."""
 IN_QUOTES = re.compile('".*"')
 REPEATED = re.compile(r"_duplicated_\d+\Z")
-"""What Polars adds to a name that it has read before."""
+"""Suffix that Polars adds to a repeated name."""
 NO_BYTE = "\x01"
 """A separator that no line has, so that a line is one column."""
 UNIT = "\x1f"

@@ -9,7 +9,6 @@ import polars as pl
 
 from recframe.frames.by_expressions import is_elementwise
 from recframe.frames.kinds.kind import Ask, stream
-from recframe.frames.rows.profiling import distinct_ids
 from recframe.metrics.language.at import discount
 
 MOST_GRADES = 13
@@ -35,7 +34,9 @@ def by_grades(
     grades = _grades(found["relevant_gain"])
     if grades is None:
         return None
-    lists = _lists(found, keys, _packs(grades))
+    lists = stream(
+        found.lazy().group_by(keys).agg(pl.col("relevant_gain").count().alias("n"), *_packs(grades))
+    )
     longest = int(lists.select(pl.max("n")).item())
     if longest >= 2**_BITS:
         return None
@@ -56,28 +57,12 @@ def _grades(gain: pl.Series) -> pl.Series | None:
     """Return the distinct gains, the lowest first; None where there are none or many."""
     if gain.head(_SAMPLE).n_unique() > MOST_GRADES:
         return None
-    grades = distinct_ids(gain).sort()
+    grades = gain.unique().drop_nulls().sort()
     return grades if 0 < len(grades) <= MOST_GRADES else None
 
 
-def _lists(rows: pl.DataFrame, keys: Sequence[str], packs: Sequence[pl.Expr]) -> pl.DataFrame:
-    """Return each list's number of rows, and the sums of packs.
-
-    NOTE: a sum of each slice takes longer than running sums at the slices' ends; where these wrap, their differences do too.
-    """
-    gain, key = pl.col("relevant_gain"), pl.col(keys[0])
-    if len(keys) > 1 or not rows[keys[0]].flags["SORTED_ASC"]:
-        sums = [pack.sum() for pack in packs]
-        return stream(rows.lazy().group_by(keys).agg(gain.count().alias("n"), *sums))
-    sums = [pack.cum_sum() for pack in packs]
-    so_far = rows.lazy().select(*keys, gain.cum_count().alias("n"), *sums)
-    ends = so_far.filter(key.ne_missing(key.shift(-1)))
-    counts = pl.exclude(*keys)
-    return stream(ends.with_columns(counts - counts.shift(fill_value=0)))
-
-
 def _packs(grades: pl.Series) -> list[pl.Expr]:
-    """Return what counts rows with each grade but the lowest, or a higher one: several in a number."""
+    """Return the counts of rows with each grade but the lowest, or a higher one: several in a number."""
     packs = []
     for first in range(1, len(grades), _PACKED):
         counts = [
@@ -85,7 +70,7 @@ def _packs(grades: pl.Series) -> list[pl.Expr]:
             for place, grade in enumerate(grades[first : first + _PACKED])
         ]
         pack = pl.sum_horizontal(count.cast(pl.Int64) for count in counts)
-        packs.append(pack.alias(f"pack {first}"))
+        packs.append(pack.sum().alias(f"pack {first}"))
     return packs
 
 

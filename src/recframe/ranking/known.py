@@ -27,7 +27,6 @@ from recframe.frames.rows.profiling import (
     distinct_ids,
     marked_sorted,
     merged,
-    repeating,
 )
 from recframe.ranking.judged_frame import (
     GAIN,
@@ -96,7 +95,7 @@ def models_of(inputs: Frames) -> pl.DataFrame:
 
 def _distinct_users(rows: pl.DataFrame) -> pl.LazyFrame:
     """Return the distinct users of rows; those of a sorted column in groups, which then are slices of it."""
-    users = marked_sorted(rows, "user")
+    users = marked_sorted(rows.select("user"), "user")
     if not users["user"].flags["SORTED_ASC"]:
         return distinct_ids(users["user"]).to_frame().lazy()
     return stream(users.lazy().group_by("user").agg()).lazy()
@@ -129,16 +128,13 @@ def _with_pairs(judged: Judged, reads: Reads, collect: Ask) -> Known:
     """Return what is known with the relevant rows, each item of a list once, and the first rows of lists with scores."""
     known, scores, keys = judged.known, judged.scores, [*judged.of_rows, "user"]
     pairs = marked_sorted(collect([judged.relevant_rows()])[0], "user")
-    twice, in_order = collect([repeating(pairs, keys)[1], are_in_order(pairs, keys)])
-    once = merged(pairs, keys, collect, [pl.col("^rank$").min(), GAIN.max()], twice)
-    once = marked_sorted(once, "user")
-    known = replace(
-        known,
-        pairs=once.lazy(),
-        packs=_packs(judged.schema, pairs),
-        in_order=len(once) == len(pairs) and in_order.item(),
-        scores=scores and scores.with_first_rows(collect, reads.k),
-    )
+    packs = _packs(judged.schema, pairs)
+    values = [pl.col("^rank$").min(), GAIN.max()]
+    once = marked_sorted(merged(pairs, keys, collect, values), "user")
+    in_order = len(once) == len(pairs) and collect([are_in_order(pairs, keys)])[0].item()
+    if scores is not None:
+        scores = scores.with_first_rows(collect, reads.k)
+    known = replace(known, pairs=once.lazy(), packs=packs, in_order=in_order, scores=scores)
     if not judged.rows:
         return known
     by_number = reads.by_number and judged.universe not in {"recs", "both"}

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from recframe.errors import ColumnError, dtype_shown
+from recframe.frames.hints import Either
 from recframe.frames.options import Context
 from recframe.frames.roles import Side
 from recframe.frames.rows.joins import AS_EVER
@@ -87,9 +88,12 @@ def _lists(name: str, dtype: pl.DataType, *, is_id: bool) -> pl.Expr:
     """Return a column as lists, or say what it is instead."""
     inner = getattr(dtype, "inner", None)
     if inner is None or inner.is_nested() or (inner == pl.String and not is_id):
+        cut = Either(
+            ". A frame with an item in each row is in long form; structs become columns by frame.explode(...).unnest(...); "
+            "text is cut first, in pandas by frame[...].str.split(), in Polars by pl.col(...).str.extract_all(r'\\S+')",
+            "; write a row for each item, or list columns to Parquet or NDJSON",
+        )
         raise ColumnError(
-            f"column {name!r} is {dtype_shown(dtype)}; lists are those of ids or numbers. A frame with an item in each row is "
-            "in long form; structs become columns by frame.explode(...).unnest(...); text is cut first, in pandas by "
-            "frame[...].str.split(), in Polars by pl.col(...).str.extract_all(r'\\S+')"
+            f"column {name!r} is {dtype_shown(dtype)}; lists are those of ids or numbers{cut}"
         )
     return pl.col(name).cast(pl.List(inner))

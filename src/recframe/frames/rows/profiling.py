@@ -127,24 +127,19 @@ def marks(rows: pl.DataFrame, number: pl.Expr, n: int) -> pl.Series:
 
 def are_distinct(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """Return whether no list repeats an item; False if unsure."""
-    return repeating(rows, keys)[1].select(distinct=pl.len() == 0)
+    return _repeating(rows, keys)[1].select(distinct=pl.len() == 0)
 
 
 def merged(
-    rows: pl.DataFrame,
-    keys: Sequence[str],
-    ask: Ask,
-    values: Sequence[pl.Expr] = (),
-    twice: pl.DataFrame | None = None,
+    rows: pl.DataFrame, keys: Sequence[str], ask: Ask, values: Sequence[pl.Expr] = ()
 ) -> pl.DataFrame:
     """Return the rows, those of one item of a list as one with some values of theirs, such as the highest gain.
 
-    Without values it is their best rank, and what the first of them has. The few lists or items that may repeat, which may
-    be collected before, are looked at; where there are none, the rows are those that were given.
+    Without values it is their best rank, and what the first of them has. The few lists or items that may repeat are looked
+    at; where there are none, the rows are those that were given.
     """
-    number, plan = repeating(rows, keys)
-    if twice is None:
-        (twice,) = ask([plan])
+    number, repeating = _repeating(rows, keys)
+    (twice,) = ask([repeating])
     if twice.is_empty():
         return rows
     pair = distinct_names(*keys, "item")
@@ -158,7 +153,7 @@ def merged(
     return pl.concat([alone, once]).sort(keys, maintain_order=True)
 
 
-def repeating(rows: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.Expr, pl.LazyFrame]:
+def _repeating(rows: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.Expr, pl.LazyFrame]:
     """Return a number of each row, and those numbers that are of all rows of an item which a list has twice, or of others."""
     if len(keys) == 1 and rows[keys[0]].flags["SORTED_ASC"]:
         lists = rows.lazy().group_by(keys).agg(twice=pl.col("item").n_unique() < pl.len())
