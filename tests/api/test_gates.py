@@ -56,6 +56,22 @@ def test_the_interval_of_a_number_is_beyond_it_where_the_p_value_says_so():
     assert ((result["p_adjusted"] <= 0.05) == beyond).all()
 
 
+def test_what_fails_raises_with_a_table_of_it(kind):
+    models = hits(svd=first(0.75), pop=first(0.5))
+    found = kind(models).rec(truth=kind(truth(100)), model="model")
+
+    low, high = (end - 0.7 for end in wilson(0.5, 100))
+
+    with pytest.raises(rf.RequirementError) as error:
+        kind.read(found.require("hit_rate@1 >= 0.7", "hit_rate@1 >= 0.2"))
+
+    assert str(error.value).splitlines() == [
+        "requirements are not met in 1 of 4 rows (fails 1):",
+        " model  requirement        state  value   bound   difference  difference_low  difference_high  n_users  note",
+        f" pop    hit_rate@1 >= 0.7  fails  0.5000  0.7000  -0.2000     {low:.4f}         {high:.4f}          100",
+    ]  # fmt: skip
+
+
 def test_the_error_is_a_failure_of_a_test_and_an_error_of_recframe():
     assert issubclass(rf.RequirementError, (AssertionError))
     assert issubclass(rf.RequirementError, rf.RecframeError)
@@ -80,7 +96,7 @@ def test_a_lazy_frame_runs_where_a_gate_may_raise_and_is_a_plan_where_it_may_not
     assert plan.collect_schema().names() == ["model", *COLUMNS]
     assert plan.collect()["state"].to_list() == ["fails"]
     read.clear()
-    with pytest.raises(rf.RequirementError):
+    with pytest.raises(rf.RequirementError, match="not met in 1 of 1 rows"):
         asked.require("hit_rate@1 >= 0.9")
     assert read
     met = asked.require("hit_rate@1 >= 0.1")
@@ -114,6 +130,11 @@ def test_small_segments_are_open_and_a_strict_gate_asks_for_one_that_is_not():
     assert result["state"].to_list() == ["holds", "open"]
     assert result["p_adjusted"][1] is None
     assert result["note"][1] == "fewer than 10 users, so not judged; all users have the same value"
+    asked.require("hit_rate@1 >= 0.95")
+    with pytest.raises(rf.RequirementError, match="open 1"):
+        asked.require("hit_rate@1 >= 0.95", strict=True)
+    with pytest.raises(rf.RequirementError, match=r"2 of 2 rows \(open 2\)"):
+        asked.require("hit_rate@1 >= 0.9", by="country", min_users=96, strict=True)
 
 
 def test_one_user_is_open_and_what_nobody_has_is_not_met():
@@ -124,6 +145,32 @@ def test_one_user_is_open_and_what_nobody_has_is_not_met():
     assert result["state"].to_list() == ["open", "open"]
     assert result["note"].to_list() == ["one user, so no interval", "nobody has a value"]
     asked.require(needed[0], min_users=1)
+    with pytest.raises(rf.RequirementError, match=r"1 of 2 rows \(open 1\)"):
+        asked.require(*needed, min_users=1)
+    with pytest.raises(rf.RequirementError, match="open 2"):
+        asked.require(*needed, min_users=1, strict=True)
+
+
+@pytest.mark.filterwarnings("ignore:no_lists")
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_gate_that_judged_nothing_raises(kind, strict):
+    users = pl.DataFrame({"user": range(100), "country": ["A", "B"] * 50})
+    none, some = hits(svd=[1])[:0], hits(svd=first(0.5))
+    no_row = ("missing", "no model and no segment has a row for it")
+    nobody, few = ("open", "nobody has a value"), ("open", "fewer than 60 users, so not judged")
+    of_models, by_country = {"model": "model"}, {"by": "country", "min_users": 60}
+    for recs, liked, bound, asked, found in (
+        (none, truth(100), of_models, {}, no_row),
+        (none, truth(100)[:0], of_models, {}, no_row),
+        (none.drop("model"), truth(100)[:0], {}, {}, nobody),
+        (some, truth(100)[:0], of_models, {}, nobody),
+        (some, truth(100), of_models, by_country, few),
+    ):
+        rec_of = kind(recs).rec(truth=kind(liked), users=kind(users), **bound)
+        with pytest.raises(rf.RequirementError, match=found[1]):
+            rec_of.require("hit_rate@1 >= 0.3", strict=strict, **asked)
+        rows = pl.DataFrame(kind.read(rec_of.require("hit_rate@1 >= 0.3", raises=False, **asked)))
+        assert {*rows.select("state", "note").rows()} == {found}
 
 
 def test_models_are_those_that_are_asked_and_a_requirement_of_others_is_missing():
@@ -131,6 +178,8 @@ def test_models_are_those_that_are_asked_and_a_requirement_of_others_is_missing(
     of_pop, of_all = "hit_rate@1 >= 0.9 * pop", "hit_rate@1 >= 0.01"
 
     assert asked.require(of_pop, models=["svd"])["model"].to_list() == ["svd"]
+    with pytest.raises(rf.RequirementError, match=r"missing 1"):
+        asked.require(of_pop, models="pop")
     found = asked.require(of_pop, of_all, models="pop", raises=False)
     assert found.select("model", "requirement", "state").rows() == [
         ("pop", of_all, "holds"),

@@ -59,6 +59,8 @@ def test_a_model_and_a_segment_that_the_earlier_result_had_are_missing(kind, for
     row = found.filter(pl.col("country") == "B").row(0, named=True)
     assert row["note"] == "in the earlier result, of 30 users, but not in today's"
     assert (row["value"], row["n_users"], row["bound"]) == (None, 0, 0.9)
+    with pytest.raises(rf.RequirementError, match="missing 5"):
+        now.require(TEXT, **asked)
     one = now.require(TEXT, models="svd", raises=False, **asked | {"min_users": 25})
     assert states(kind.read(one)) == {("svd", "A"): "holds", ("svd", "B"): "missing"}
     gone = now.require(TEXT, models="pop", raises=False, **asked | {"min_users": 40})
@@ -78,6 +80,12 @@ def test_what_is_missing_is_so_of_every_requirement_but_of_a_baseline():
         ("pop", asked[0], "holds"),
         *(("svd", one, "holds") for one in asked),
     ]
+    for one in asked:
+        with pytest.raises(rf.RequirementError, match="missing 1"):
+            now.require(one, last=last)
+        now.require(one, last=last, models="svd")
+    with pytest.raises(rf.DataError, match="'pop' is not a model: the column 'model' has knn, svd"):
+        rec(hits(svd=first(1.0), knn=first(1.0))).require(asked[1], last=last)
     # a metric that the earlier result lacks misses nothing
     assert now.require("mrr >= 0.5", last=last)["state"].to_list() == ["holds"] * 2
 
@@ -89,6 +97,12 @@ def test_a_renamed_model_is_missing_and_open():
 
     assert states(found) == {("new",): "open", ("old",): "missing"}
     assert found["note"][0] == "the earlier result has no such row"
+    empty = hits(old=[1])[:0].rec(truth=truth(100), model="model")
+    with (
+        pytest.raises(rf.RequirementError, match="missing 1"),
+        pytest.warns(rf.RecframeWarning, match="no_lists"),
+    ):
+        empty.require("hit_rate@1 >= last", last=last)
 
 
 KEYS = [
@@ -136,14 +150,21 @@ def test_of_a_history_the_latest_run_of_the_same_split_counts(tmp_path):
     assert asked(runs.clear())["note"].to_list() == ["the earlier result has no such row"]
 
 
-def test_of_runs_of_one_time_the_one_that_was_written_last_counts(tmp_path):
-    for share in (0.3, 0.4):
+def test_of_runs_of_several_names_and_data_one_is_chosen(tmp_path):
+    now = rec(hits(svd=first(0.5)))
+    for name, share in ((None, 0.2), ("canary", 0.3), ("canary", 0.4)):
         made = rec(hits(svd=first(share)))
-        made.track("hit_rate@1", history=tmp_path, as_of="2026-11-22", name="canary")
+        made.track("hit_rate@1", history=tmp_path, as_of="2026-11-22", name=name)
+    runs = rf.history(tmp_path)
 
-    asked = {"last": rf.history(tmp_path), "raises": False}
-    found = rec(hits(svd=first(0.5))).require("hit_rate@1 >= last", **asked)
-    assert found["bound"].to_list() == [0.4]
+    said = r"several names, None, 'canary'; choose one: last=rf.history\(...\).filter\(name="
+    with pytest.raises(rf.RecframeError, match=said):
+        now.require("hit_rate@1 >= last", last=runs)
+    # of one time the run that was written last
+    canary = runs.filter(name="canary")
+    assert now.require("hit_rate@1 >= last", last=canary)["bound"].to_list() == [0.4]
+    with pytest.raises(rf.ColumnError, match="has no column 'value_low'; it comes from summarize"):
+        now.require("hit_rate@1 >= last", last=canary.drop("name"))
 
 
 @pytest.mark.parametrize("by", [None, "country"])
@@ -160,3 +181,14 @@ def test_a_run_of_todays_data_is_no_earlier_one(kind, tmp_path, by):
 
     assert found["bound"].to_list() == ([0.3] if by is None else [0.6, 0.0])
     assert found["state"].to_list()[0] == "holds"
+
+
+def test_an_earlier_result_of_other_segments_is_not_taken(tmp_path):
+    asked = rec(hits(svd=first(0.5)), users=countries(("A", 50), ("B", 50)))
+    overall, split = (asked.summarize("hit_rate@1", by=by) for by in (None, "country"))
+    asked.track("hit_rate@1", history=tmp_path, as_of="2026-11-22")
+    text = "hit_rate@1 >= 0.9 * last"
+
+    for last, by in ((split, None), (overall, "country"), (rf.history(tmp_path), "country")):
+        with pytest.raises(rf.ColumnError, match="are not both split by 'country'; use the same"):
+            asked.require(text, last=last, by=by)
