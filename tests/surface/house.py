@@ -24,8 +24,8 @@ WALKS = {
 }
 """First calls, each made in a fresh process, on 60 judged rows or on those of two models."""
 BOUNDS = {
-    "nodes": 242_000,
-    "lines": 34_560,
+    "nodes": 241_600,
+    "lines": 34_520,
     "files": 172,
     "files_out_of_size": 23,
     "nodes_a_line": 7.0,
@@ -38,7 +38,7 @@ BOUNDS = {
     "compare_functions": 276,
     "compare_calls": 708,
     "compare_changes": 209,
-    "lines_of_tests": 34_790,
+    "lines_of_tests": 34_930,
 }
 """The largest value that each count may have."""
 

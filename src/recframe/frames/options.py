@@ -223,8 +223,9 @@ _WITHOUT_FRAMES: Callable[[Context], tuple[object, ...]] = operator.attrgetter(
 def _check_roles(context: Context) -> None:
     """Reject a column with two roles, one of them that of an id."""
     roles_of: dict[str, list[str]] = {}
-    for role in ROLES[:-1]:  # without propensities, whose dtype says more
-        if role not in {"user", "item"} and not isinstance(getattr(context, role), str):
+    for role in ROLES:
+        is_named = role in {"user", "item"} or isinstance(getattr(context, role), str)
+        if not is_named or role == "propensity":  # whose dtype says more
             continue
         column = context.names[role]
         for other in roles_of.setdefault(column, []):
