@@ -249,10 +249,17 @@ def no_relevant_beyond_lists(data: Data) -> Findings:
 
 def _misses_some(data: Data) -> bool:
     """Return whether the lists of a call miss a relevant item, as far as a look shows."""
-    truth, lists = data.look("truth"), data.look("recommendations")
-    schema = data.inputs.schema
-    if truth is None or lists is None or any(schema[role].is_nested() for role in PAIR):
+    if any(data.inputs.schema[role].is_nested() for role in PAIR):
         return False
+    if data.of_a_few and _miss_some(data, *data.of_a_few):
+        return True
+    truth, lists = data.look("truth"), data.look("recommendations")
+    return truth is not None and lists is not None and _miss_some(data, lists, truth)
+
+
+def _miss_some(data: Data, lists: pl.DataFrame, truth: pl.DataFrame) -> bool:
+    """Return whether lists miss an item that the truth has as relevant."""
+    schema = data.inputs.schema
     if "relevance" in truth:
         truth = truth.filter(data.relevant)
     pairs = [pl.col(role).cast(schema[role]) for role in PAIR]

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from recframe.audit.checks import Finding, Findings, check
-from recframe.audit.data import EMPTY, HARDLY, LISTED_AND_JUDGED, Data, item, n_rows
+from recframe.audit.data import A_FEW, EMPTY, HARDLY, LISTED_AND_JUDGED, Data, item, n_rows
 from recframe.frames.hints import A_FRAME, Either, bind, text
 from recframe.frames.kinds.kind import run_as_it_is
 from recframe.frames.segments import Segment
@@ -66,6 +66,8 @@ LIKELY = 0.7
 
 def _have_lists(data: Data) -> bool:
     """Return whether most users of the truth of a call have a list, or none has."""
+    if data.of_a_few and data.of_a_few[0]["user"].n_unique() == A_FEW:
+        return True
     lists, truth = data.look("recommendations"), data.look("truth")
     if lists is None or truth is None:
         return False

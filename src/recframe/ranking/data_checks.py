@@ -181,11 +181,11 @@ def check_lists(inputs: Frames) -> Frames:
 
 def _have_each_rank_once(inputs: Frames, lists: pl.DataFrame) -> bool:
     """Return whether no list has a rank twice, among the rows that are drawn where there are many."""
-    n = len(lists)
+    n, keys = len(lists), keys_of_lists(inputs)
     if n > LARGE:
         # NOTE: a sample without replacement would number all rows
         places = pl.int_range(DRAWN * isqrt(n), eager=True).hash() % n
-        lists = lists[places.unique()]
+        lists = lists.select(*keys, "rank")[places.unique()]
     else:
         ranks = lists["rank"].cast(pl.Float64)
         own = ranks.slice(1)
@@ -193,7 +193,7 @@ def _have_each_rank_once(inputs: Frames, lists: pl.DataFrame) -> bool:
             return True
     # ranks closer than 1 are equal ones that are pushed apart
     rank = RANK.cast(pl.Float64).floor()
-    ranked = lists.lazy().select(*keys_of_lists(inputs), rank).drop_nulls("rank")
+    ranked = lists.lazy().select(*keys, rank).drop_nulls("rank")
     return not run_as_it_is(ranked).is_duplicated().any()
 
 

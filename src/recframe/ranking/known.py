@@ -6,6 +6,7 @@ Results do not change: a plan without `ask` gives the same numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -62,14 +63,19 @@ class Reads:
 
 
 def ask(judged: Judged, reads: Reads | None, collect: Ask) -> Known:
-    """Return what is known of the rows that a plan reads; of the users alone where it reads no other."""
-    users = None if judged.rows else _distinct_users(collect([judged.users])[0])
-    known = Known(users=users, n_users=_n_users_of_segments(judged, collect))
+    """Return what is known of the rows that a plan reads; of the users alone where it reads no other.
+
+    NOTE: much of it runs on one thread, so that the users are collected in another.
+    """
+    with ThreadPoolExecutor(1) as other:
+        of_users = other.submit(_of_users, judged, collect)
+        # pairs of two frames meet inside a segment, which takes keys of their own
+        meet = reads is not None and (judged.truth is None or not judged.of_rows)
+        known = _with_pairs(judged, reads, collect) if reads and meet else Known()
+        users, n_users = of_users.result()
+    known = replace(known, users=users, n_users=n_users)
     if reads is None:
         return known
-    # pairs of two frames meet inside a segment, which takes keys of their own
-    if judged.truth is None or not judged.of_rows:
-        known = _with_pairs(replace(judged, known=known), reads, collect)
     # an item has one segment, so that segments of items put none into a list a second time
     if reads.listed and not judged.of_rows and "item" not in judged.rows:
         listed = _listed(judged, None if reads.whole_lists else reads.k, collect)
@@ -91,6 +97,13 @@ def models_of(inputs: Frames) -> pl.DataFrame:
 
 
 # Users
+
+
+def _of_users(judged: Judged, collect: Ask) -> tuple[pl.LazyFrame | None, pl.LazyFrame | None]:
+    """Return the distinct users of lists that no segment cuts, or the number of users of each segment."""
+    if judged.rows:
+        return None, _n_users_of_segments(judged, collect)
+    return _distinct_users(collect([judged.users])[0]), None
 
 
 def _distinct_users(rows: pl.DataFrame) -> pl.LazyFrame:
