@@ -11,6 +11,7 @@ from recframe.audit.checks import Finding, Findings, check
 from recframe.audit.data import BEHIND_FIRST, ROWS, TIES, Data, item, n_rows, rank, user
 from recframe.frames.hints import NAMED, Either, Given, bind, text
 from recframe.frames.inputs import Frames
+from recframe.frames.kinds.kind import run_by_size
 from recframe.frames.roles import names_trainings
 from recframe.frames.rows.joins import aggregate
 from recframe.ranking.data_checks import pooled, told_apart
@@ -86,8 +87,11 @@ HALF = 0.5
 def fractional_ranks(data: Data) -> Findings:
     """Ranks such as 1.5, the mean over a tie of two items."""
     are_means = rank - rank.floor() == HALF
-    if data.looks_well("recommendations", lambda some: some.filter(are_means).is_empty()):
-        return
+    given = data.of_call and data.of_call.given.get("recommendations")
+    if given is not None:
+        are_any = run_by_size(given.lazy().select(are_means.any()), len(given))
+        if not are_any.item():
+            return
     ties = data.lists.filter(are_means).group_by(*data.keys, "rank").agg(ROWS)
     yield Finding(data.main, ties.filter(n_rows > 1), ("user", "rank"), column="rank")
 

@@ -183,9 +183,9 @@ def _have_each_rank_once(inputs: Frames, lists: pl.DataFrame) -> bool:
     """Return whether no list has a rank twice, among the rows that are drawn where there are many."""
     n, keys = len(lists), keys_of_lists(inputs)
     if n > LARGE:
-        # NOTE: a sample without replacement would number all rows
-        places = pl.int_range(DRAWN * isqrt(n), eager=True).hash() % n
-        lists = lists.select(*keys, "rank")[places.unique()]
+        # NOTE: a sample without replacement would number all rows, and select() may copy them
+        places = (pl.int_range(DRAWN * isqrt(n), eager=True).hash() % n).unique()
+        lists = pl.DataFrame([lists[name].gather(places) for name in (*keys, "rank")])
     else:
         ranks = lists["rank"].cast(pl.Float64)
         own = ranks.slice(1)

@@ -116,7 +116,7 @@ def summary_of(rows: pl.DataFrame, name: str, of: Literal["min", "max", "sum"]) 
 
     NOTE: a plan of many rows takes a third of the time of their column, and one of few rows ten times as long.
     """
-    if len(rows) <= LARGE:
+    if len(rows) <= _STREAMED:
         return getattr(rows[name], of)()
     return stream(rows.lazy().select(getattr(pl.col(name), of)())).item()
 
