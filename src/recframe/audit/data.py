@@ -174,16 +174,16 @@ class Data:
 
     @cached_property
     def of_a_few(self) -> list[pl.DataFrame]:
-        """Lists and truth of a few users; empty where a call looks at more at once.
+        """Lists and truth of a few users, where both frames of a call are large and eager; else empty.
 
         NOTE: a few integers in a frame take less than half of the time of the hashes, and a few texts far more.
         """
         given = {} if self.of_call is None else self.of_call.given
         dtype = self.inputs.schema["user"]
-        if self.inputs.model or not (given.keys() >= PLANS and dtype.is_integer()):
+        if not (given.keys() >= PLANS and dtype.is_integer()) or self.inputs.model:
             return []
-        users = given["truth"]["user"].drop_nulls()
-        if max(len(given["recommendations"]), len(users)) <= WHOLE_LOOK:
+        users = given["truth"]["user"]
+        if len(users) <= WHOLE_LOOK:
             return []
         users = users.gather_every(1 + len(users) // A_FEW).unique().cast(dtype)
         of_these = user.is_in(users.implode())

@@ -159,9 +159,7 @@ def _precomputed(
     heads = judged.ranked().select(keys).filter(pl.any_horizontal(changes).fill_null(value=True))
     is_of_users = keys == ["user"]
     rows, every_list = ask([judged.ranked(k), heads])
-    rows = marked_sorted(rows, "user")
-    if judged.scores is None:
-        rows = marked_sorted(merged(rows, keys, ask), "user")
+    rows = marked_sorted(rows) if judged.scores is not None else merged(rows, keys, ask)
     every_list = distinct_ids(every_list["user"]).to_frame() if is_of_users else every_list.unique()
     sides = settled(sides, ask, rows, asked.of_sides)
     _, facts, _ = sides.table("item", asked.facts_in(Level.OF_LIST, Level.OF_ITEM))

@@ -181,19 +181,22 @@ def check_lists(inputs: Frames) -> Frames:
 
 def _have_each_rank_once(inputs: Frames, lists: pl.DataFrame) -> bool:
     """Return whether no list has a rank twice, among the rows that are drawn where there are many."""
-    n, keys = len(lists), keys_of_lists(inputs)
+    n = len(lists)
     if n > LARGE:
-        # NOTE: a sample without replacement would number all rows, and select() may copy them
-        places = (pl.int_range(DRAWN * isqrt(n), eager=True).hash() % n).unique()
-        lists = pl.DataFrame([lists[name].gather(places) for name in (*keys, "rank")])
+        # NOTE: a sample without replacement would number all rows
+        places = pl.int_range(DRAWN * isqrt(n), eager=True).hash() % n
+        lists = lists[places.unique()]
     else:
         ranks = lists["rank"].cast(pl.Float64)
         own = ranks.slice(1)
-        if are_in_steps(lists["user"], (own - ranks.head(-1) >= 1) | own.is_null()):
+        steps = own - ranks.head(-1) >= 1
+        if own.has_nulls():  # Polars makes a query of is_null(), too
+            steps |= own.is_null()
+        if are_in_steps(lists["user"], steps):
             return True
     # ranks closer than 1 are equal ones that are pushed apart
     rank = RANK.cast(pl.Float64).floor()
-    ranked = lists.lazy().select(*keys, rank).drop_nulls("rank")
+    ranked = lists.lazy().select(*keys_of_lists(inputs), rank).drop_nulls("rank")
     return not run_as_it_is(ranked).is_duplicated().any()
 
 

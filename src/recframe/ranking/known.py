@@ -83,7 +83,7 @@ def ask(judged: Judged, reads: Reads | None, collect: Ask) -> Known:
     if reads.first:
         judged = replace(judged, known=known)
         (rows,) = collect([judged.counted(judged.ranked(reads.k), {"truth", "both"})])
-        rows = merged(marked_sorted(rows, "user"), judged.list_keys, collect)
+        rows = merged(rows, judged.list_keys, collect)
         known = replace(known, first=rows.lazy())
     return known
 
@@ -108,7 +108,7 @@ def _of_users(judged: Judged, collect: Ask) -> tuple[pl.LazyFrame | None, pl.Laz
 
 def _distinct_users(rows: pl.DataFrame) -> pl.LazyFrame:
     """Return the distinct users of rows; those of a sorted column in groups, which then are slices of it."""
-    users = marked_sorted(rows.select("user"), "user")
+    users = marked_sorted(rows.select("user"))
     if not users["user"].flags["SORTED_ASC"]:
         return distinct_ids(users["user"]).to_frame().lazy()
     return stream(users.lazy().group_by("user").agg()).lazy()
@@ -140,11 +140,11 @@ def _n_users_of_segments(judged: Judged, collect: Ask) -> pl.LazyFrame | None:
 def _with_pairs(judged: Judged, reads: Reads, collect: Ask) -> Known:
     """Return what is known with the relevant rows, each item of a list once, and the first rows of lists with scores."""
     known, scores, keys = judged.known, judged.scores, [*judged.of_rows, "user"]
-    pairs = marked_sorted(collect([judged.relevant_rows()])[0], "user")
+    (pairs,) = collect([judged.relevant_rows()])
     packs = _packs(judged.schema, pairs)
     values = [pl.col("^rank$").min(), GAIN.max()]
-    once = marked_sorted(merged(pairs, keys, collect, values), "user")
-    in_order = len(once) == len(pairs) and collect([are_in_order(pairs, keys)])[0].item()
+    once = merged(pairs, keys, collect, values)
+    in_order = len(once) == len(pairs) and collect([are_in_order(once, keys)])[0].item()
     if scores is not None:
         scores = scores.with_first_rows(collect, reads.k)
     known = replace(known, pairs=once.lazy(), packs=packs, in_order=in_order, scores=scores)
@@ -167,13 +167,13 @@ def _listed(judged: Judged, k: int | None, collect: Ask) -> pl.LazyFrame:
     # what a list has that is not relevant is read of whole lists
     k = None if judged.context.relevant_from == "list" else k
     if judged.truth is None:
-        rows = marked_sorted(collect([judged.rows_with_relevance(k)])[0], "user")
+        (rows,) = collect([judged.rows_with_relevance(k)])
         return merged(rows, keys, collect, judged.values_of_repeated()).lazy()
     truth = judged.truth.select(*PAIR, "relevance")
     rows, given = collect([judged.rows_to_meet(k), truth])
     best = [RANK.min(), TIED.max()]
-    rows = merged(marked_sorted(rows, "user"), keys, collect, best)
-    given = merged(marked_sorted(given, "user"), ["user"], collect, [RELEVANCE.max()])
+    rows = merged(rows, keys, collect, best)
+    given = merged(given, ["user"], collect, [RELEVANCE.max()])
     if _packs(rows.schema, given):
         return joined_as_numbers(rows.lazy(), given.lazy(), PAIR, "left")
     return rows.lazy().join(given.lazy(), on=PAIR, how="left")

@@ -116,7 +116,7 @@ class Scored:
         if k is not None:
             is_first = USER.ne_missing(USER.shift(k)) if falls else self._has_few_better(k)
             (rows,) = collect([rows.lazy().filter(is_first)])
-        rows = marked_sorted(rows, "user")
+        rows = marked_sorted(rows)
         (once,) = collect([are_distinct(rows, self.keys)])
         if not once.item():
             return self

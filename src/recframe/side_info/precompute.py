@@ -57,12 +57,12 @@ def shown(sides: Sides, ask: Ask) -> pl.LazyFrame | None:
 
 def _distinct(train: pl.LazyFrame, ask: Ask) -> pl.LazyFrame:
     """Return each pair of train once."""
-    pairs = marked_sorted(ask([train.drop_nulls()])[0], "user")
+    pairs = marked_sorted(ask([train.drop_nulls()])[0])
     if pairs["user"].flags["SORTED_ASC"] or not fits_31_bits(pairs, PAIR):
-        return marked_sorted(merged(pairs, ["user"], ask), "user").lazy()
+        return merged(pairs, ["user"], ask).lazy()
     differs = [pl.col(name).ne_missing(pl.col(name).shift()) for name in PAIR]
     ordered = sorted_as_numbers(pairs, PAIR).filter(pl.any_horizontal(differs))
-    return marked_sorted(ask([ordered])[0], "user").lazy()
+    return marked_sorted(ask([ordered])[0]).lazy()
 
 
 def _numbered(

@@ -106,7 +106,7 @@ def settled(sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[Fact]) -
     (others,) = ask([_reference(sides, max(depths) if all(depths) else None)[1]])
     if not all(fits_31_bits(one, PAIR) for one in (rows, others)):
         return sides
-    others = merged(marked_sorted(others, "user"), ["user"], ask)
+    others = merged(others, ["user"], ask)
     own, other = _in_places(rows, ask), _in_places(others, ask)
     bounds = _, n_items, n_places = _bounds((own, other), "user", "item", "place")
     if math.prod(bounds) >= 2**62:
@@ -127,8 +127,7 @@ def _with_pairs(sides: Sides, ask: Ask, facts: Sequence[Fact]) -> Sides:
     given = ask([_pairs(sides, int(one.settings[0])) for one in facts])
     keys = [*sides.held.of_rows, "user"]
     pairs = {
-        one.name: merged(marked_sorted(frame, "user"), keys, ask).lazy()
-        for one, frame in zip(facts, given, strict=True)
+        one.name: merged(frame, keys, ask).lazy() for one, frame in zip(facts, given, strict=True)
     }
     return replace(sides, at_hand={**sides.at_hand, **pairs})
 
@@ -148,11 +147,11 @@ def _pairs(sides: Sides, k: int, value: pl.Expr | None = None) -> pl.LazyFrame:
 
 def _in_places(rows: pl.DataFrame, ask: Ask) -> pl.DataFrame:
     """Return rows list by list, with their places."""
-    numbers = marked_sorted(rows, "user").with_columns(RANK.cast(pl.Float64))
+    numbers = marked_sorted(rows).with_columns(RANK.cast(pl.Float64))
     ordered = rows.lazy()
     if not ask([are_in_order(numbers, ["user"])])[0].item():
         ordered = sorted_as_numbers(rows, ["user", "rank", "item"])
-    return marked_sorted(ask([with_places(ordered, ["user"]).drop("start")])[0], "user")
+    return marked_sorted(ask([with_places(ordered, ["user"]).drop("start")])[0])
 
 
 def _bounds(places: Sequence[pl.DataFrame], *names: str) -> list[int]:

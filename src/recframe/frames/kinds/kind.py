@@ -96,12 +96,12 @@ class Known(NamedTuple):
             if not (rows["user"].null_count() or rows["item"].null_count()):
                 complete.add(name)
             if name == "recommendations" and "rank" in rows.columns:
-                lowest = summary_of(rows, "rank", "min")
+                lowest = summary(rows, "rank", "min")
                 if lowest is None or lowest >= 1:
                     hold.add("rank")
             if name == judging and "relevance" in rows.columns:
-                is_float = rows.schema["relevance"].is_float()
-                if not (is_float and summary_of(rows, "relevance", "max") == math.inf):
+                is_float = rows["relevance"].dtype.is_float()
+                if not (is_float and summary(rows, "relevance", "max") == math.inf):
                     hold.add("relevance")
         return cls(frozenset(complete), frozenset(hold), few, rows_are_items)
 
@@ -111,7 +111,7 @@ def is_number(dtype: pl.DataType) -> bool:
     return dtype.is_numeric() or dtype == pl.Boolean
 
 
-def summary_of(rows: pl.DataFrame, name: str, of: Literal["min", "max", "sum"]) -> Any:
+def summary(rows: pl.DataFrame, name: str, of: Literal["min", "max", "sum"]) -> Any:
     """Return the lowest, the highest or the sum of a column.
 
     NOTE: a plan of many rows takes a third of the time of their column, and one of few rows ten times as long.
@@ -119,17 +119,6 @@ def summary_of(rows: pl.DataFrame, name: str, of: Literal["min", "max", "sum"]) 
     if len(rows) <= _STREAMED:
         return getattr(rows[name], of)()
     return stream(rows.lazy().select(getattr(pl.col(name), of)())).item()
-
-
-def without_nan(rows: pl.DataFrame, numbers: Names) -> pl.DataFrame:
-    """Return rows with null for NaN, but in the numbers that are read as given.
-
-    NOTE: a sum is NaN where a number is, and is had in less time than a mask.
-    """
-    for name, dtype in zip(rows.columns, rows.dtypes, strict=True):
-        if dtype.is_float() and name not in numbers and math.isnan(summary_of(rows, name, "sum")):
-            rows = rows.with_columns(rows[name].fill_nan(None))
-    return rows
 
 
 class Kind:
@@ -255,12 +244,19 @@ class EagerKind(Kind):
         self.frame, self.size = frame, len(frame)
 
     def take(self, named: Named, ids: Names = (), numbers: Names = ()) -> Taken:
-        """Return some columns, with null for NaN."""
+        """Return some columns, with null for NaN.
+
+        NOTE: a sum is NaN where a number is, and is had in less time than a mask.
+        """
         columns = [
             self.column(name, inside, is_id=inside in ids).alias(inside)
             for inside, name in named.items()
         ]
-        return without_nan(pl.DataFrame(columns), numbers)
+        rows = pl.DataFrame(columns)
+        for name, dtype in zip(rows.columns, rows.dtypes, strict=True):
+            if dtype.is_float() and name not in numbers and math.isnan(summary(rows, name, "sum")):
+                rows = rows.with_columns(rows[name].fill_nan(None))
+        return rows
 
     def held_rows(self, named: Named, numbers: Names = ()) -> pl.LazyFrame:
         """Return some columns, and the number of the row."""

@@ -83,12 +83,9 @@ def alike_as_one(
     return pl.concat([others, alike], how="diagonal")
 
 
-def at_best_rank(
-    rows: pl.LazyFrame, keys: Sequence[str], *also: pl.Expr, best: pl.Expr | None = None
-) -> pl.LazyFrame:
-    """Return each item of some keys once: keys, item, its best rank (the lowest, if no other is said), and more."""
-    rank = pl.col("rank").min() if best is None else best
-    return rows.group_by(distinct_names(*keys, "item")).agg(rank.alias("rank"), *also)
+def at_best_rank(rows: pl.LazyFrame, keys: Sequence[str], *also: pl.Expr) -> pl.LazyFrame:
+    """Return each item of some keys once: keys, item, its best rank, and more."""
+    return rows.group_by(distinct_names(*keys, "item")).agg(pl.col("rank").min(), *also)
 
 
 def in_long_form(

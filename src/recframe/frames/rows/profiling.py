@@ -37,9 +37,9 @@ def whole_numbers(ids: pl.Series) -> pl.Series | None:
     return ids.cast(pl.Int64) if highest is not None and highest < 2**63 else None
 
 
-def marked_sorted(rows: pl.DataFrame, key: str) -> pl.DataFrame:
+def marked_sorted(rows: pl.DataFrame) -> pl.DataFrame:
     """Return rows with the sorted flag set on users, if they are sorted, which speeds up some operations."""
-    user = rows[key]
+    user = rows["user"]
     return (
         rows.with_columns(user.set_sorted())
         if user.dtype.is_integer() and user.is_sorted()
@@ -136,8 +136,9 @@ def merged(
     """Return the rows, those of one item of a list as one with some values of theirs, such as the highest gain.
 
     Without values it is their best rank, and what the first of them has. The few lists or items that may repeat are looked
-    at; where there are none, the rows are those that were given.
+    at; where there are none, the rows are those that were given. Users who are sorted are marked.
     """
+    rows = marked_sorted(rows)
     number, repeating = _repeating(rows, keys)
     (twice,) = ask([repeating])
     if twice.is_empty():

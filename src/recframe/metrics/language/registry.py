@@ -8,6 +8,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Concatenate, overload
 
 import polars as pl
@@ -213,16 +214,17 @@ def _register(function: Callable[..., pl.Expr], **about: Any) -> Metric[...]:
         definition = replace(definition, family=page)
     _check_names(definition)
     _check_signature(definition)
-    new: Metric[...] = Metric(definition)
-    _registry[name] = new
     for parameter in definition.defaults:
         OWNERS.setdefault(parameter, {})[name] = None
+    return know(definition)
+
+
+def know(definition: Definition) -> Metric[...]:
+    """Register a metric as it was defined, by the user's own function in another process, where it may be defined anew, too."""
+    new: Metric[...] = Metric(definition)
+    _registry[definition.name] = new
+    _parsed.cache_clear()
     return new
-
-
-def know(definition: Definition) -> None:
-    """Register a metric of the user's own as it was defined in another process, where it may have been defined anew."""
-    _registry[definition.name] = Metric(definition)
 
 
 def _check_names(definition: Definition) -> None:
@@ -293,6 +295,10 @@ def parse(text: str) -> Metric[...]:
             f"{text!r}: the cut-off after @ is a positive whole number, as in '{name}@10'{_as_parameter(found, k)}"
         )
     return chosen if k is None else chosen @ int(k)
+
+
+_parsed = lru_cache(parse)
+"""`parse` of texts, which a small call would spend a tenth of its own time on."""
 
 
 def _as_parameter(found: Metric[...], text: str) -> str:
@@ -408,7 +414,7 @@ def asked(metrics: Iterable[object], k: object = None) -> list[Metric[...]]:
                 f"{shown(one)} is not a metric; write names or metric objects, as arguments or in a list: "
                 "evaluate('ndcg@10', rf.recall @ 20)"
             )
-        stated.append(parse(one) if isinstance(one, str) else one)
+        stated.append(_parsed(one) if isinstance(one, str) else one)
     if not stated:
         raise RecframeError(
             'no metric was requested; write for example evaluate("ndcg@10", "recall@20"); rf.list_metrics() has them all'
