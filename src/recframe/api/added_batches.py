@@ -30,7 +30,7 @@ from recframe.frames.kinds.several_models import held
 from recframe.frames.options import DEFAULTS, SIDES, Context, NamedFrame, is_side
 from recframe.frames.roles import Side, role_named
 from recframe.metrics.language import registry
-from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.definition import Metrics
 from recframe.profiles import under_profile
 from recframe.side_info.aggregation_levels import Level
 
@@ -113,9 +113,7 @@ class Totals(NamedTuple):
 class Accumulator:
     """Metrics of batches of users, added up; `rf.accumulator` makes it, and says what it takes."""
 
-    def __init__(
-        self, metrics: Sequence[Metric[...]], by: Any, context: Context, *, check_users: bool
-    ) -> None:
+    def __init__(self, metrics: Metrics, by: Any, context: Context, *, check_users: bool) -> None:
         self.metrics, self._by, self._checks_users = [*metrics], names(by), check_users
         frames = dict[str, Any]()
         for name in _bound(context, SIDES):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Any, NoReturn, overload
@@ -17,7 +17,7 @@ from recframe.frames.hints import OF_ENGINES
 from recframe.frames.kinds.kind import ArrowStream, in_memory, kind_for, kind_of_class
 from recframe.frames.kinds.several_models import Models, held
 from recframe.frames.options import NamedFrame
-from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.definition import Metrics
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -76,7 +76,7 @@ class InBuckets(Rec[F]):
 
     plot, split = (property(partial(_refuse, name=name)) for name in ("plot", "split"))
 
-    def _values(self, metrics: Sequence[Metric[...]], by: By, **_: bool) -> F:
+    def _values(self, metrics: Metrics, by: By, **_: bool) -> F:
         """Return metrics by segment, of a metric of the frame."""
         return self.evaluate(*metrics, by=by)
 

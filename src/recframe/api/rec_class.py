@@ -32,7 +32,14 @@ from recframe.frames.inputs import Frames, read
 from recframe.frames.kinds.kind import Kind, kind_for, with_results_of_polars
 from recframe.frames.options import Context, Options, size_of
 from recframe.metrics.language import registry
-from recframe.metrics.language.definition import Metric, OfEach, at_cutoffs, cutoff, is_many
+from recframe.metrics.language.definition import (
+    Metric,
+    Metrics,
+    OfEach,
+    at_cutoffs,
+    cutoff,
+    is_many,
+)
 from recframe.profiles import under_profile
 from recframe.ranking.data_checks import as_frame, check_lists
 from recframe.ranking.judged_frame import judge
@@ -247,9 +254,7 @@ class Rec(Methods[F], Answers[F]):
         """
         return self._values(registry.asked(metrics, k), by, support=support, tidy=tidy)
 
-    def _values(
-        self, metrics: Sequence[Metric[...]], by: By, *, support: bool = False, tidy: bool = False
-    ) -> F:
+    def _values(self, metrics: Metrics, by: By, *, support: bool = False, tidy: bool = False) -> F:
         """Return metrics by segment; see `evaluate`."""
         inputs = self._inputs(by, metrics)
         kind = self._answering(inputs.sides["recommendations"].kind)
@@ -431,7 +436,7 @@ class Rec(Methods[F], Answers[F]):
         bound._is_collected = True  # noqa: SLF001  of this class
         return cast("Rec[pl.DataFrame]", bound)
 
-    def _inputs(self, by: By, metrics: Sequence[Metric[...]] | None = None) -> Frames:
+    def _inputs(self, by: By, metrics: Metrics | None = None) -> Frames:
         context = self._context
         names = context.by if by is None else argument_errors.names(by, context.by)
         judged = metrics is None or _reads_relevance(context, metrics)
@@ -471,7 +476,7 @@ class Rec(Methods[F], Answers[F]):
         return reprs.of(self._frame, self._context)
 
 
-def _reads_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
+def _reads_relevance(context: Context, metrics: Metrics) -> bool:
     """Return whether metrics need relevance: all user metrics do, and some list metrics.
 
     A profile's policies do not: they are those of the metrics over users.

@@ -39,7 +39,7 @@ from recframe.frames.kinds.kind import Collect, Kind, Taken, stream
 from recframe.frames.rows.joins import AS_EVER
 from recframe.frames.segments import Segment
 from recframe.metrics.language import registry
-from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.definition import Metric, Metrics
 from recframe.profiles import under_profile
 from recframe.statistics.stored_results import as_shown, joined_notes
 from recframe.statistics.sums import BASELINE, MODEL, PLACE, Pairing, Sample, cells_of, sums_of
@@ -77,7 +77,7 @@ class Request:
     """The metrics with all their parameters, one for each column."""
 
     @classmethod
-    def of(cls, kind: Kind, inputs: Frames, metrics: Sequence[Metric[...]], *more: Any) -> Self:
+    def of(cls, kind: Kind, inputs: Frames, metrics: Metrics, *more: Any) -> Self:
         """Return the request of some metrics of frames, whose answers are of a kind."""
         context, is_own = inputs.context, inputs.context.profile is None
         home = inputs if is_own else under_profile.at_home(inputs)
@@ -297,9 +297,7 @@ def _over_folds(inputs: Frames, cluster: object) -> Frames:
     return replace(inputs, segments=(*inputs.segments, user), units=("user",))
 
 
-def _with_clusters(
-    rec: Any, metrics: Sequence[Metric[...]], names: Sequence[Any], cluster: object
-) -> Frames:
+def _with_clusters(rec: Any, metrics: Metrics, names: Sequence[Any], cluster: object) -> Frames:
     """Return the frames with a column of clusters as the last segment, or say why it is none."""
     cluster = options.text("cluster", cluster, "the name of a column, such as 'household'")
     given = Given("cluster", cluster)
@@ -336,7 +334,7 @@ def check_names(names: Mapping[str, str], columns: Collection[str]) -> None:
             )
 
 
-def tidied(values: pl.LazyFrame, inputs: Frames, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
+def tidied(values: pl.LazyFrame, inputs: Frames, metrics: Metrics) -> pl.LazyFrame:
     """Return a result with support as one row for each segment and metric, in the order of both.
 
     NOTE: lists of one struct for each metric, since a concatenation would read the plan once for each.
@@ -361,9 +359,7 @@ def _tidy_row(metric: Metric[...]) -> pl.Expr:
     return pl.struct(values[name].cast(dtype).alias(name) for name, dtype in TIDY.items())
 
 
-def tell_of_tidy(
-    home: Frames, metrics: Sequence[Metric[...]], result: pl.DataFrame, run: Collect
-) -> None:
+def tell_of_tidy(home: Frames, metrics: Metrics, result: pl.DataFrame, run: Collect) -> None:
     """Warn of what a tidy result of metrics shows."""
     names = {"value": "value", "n_users": "n"} | (
         {MODEL: home.context.names[MODEL]} if home.model else {}

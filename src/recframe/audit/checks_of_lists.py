@@ -87,7 +87,7 @@ HALF = 0.5
 def fractional_ranks(data: Data) -> Findings:
     """Ranks such as 1.5, the mean over a tie of two items."""
     are_means = rank - rank.floor() == HALF
-    given = data.of_call and data.of_call.given.get("recommendations")
+    given = None if data.of_call is None else data.of_call.given.get("recommendations")
     if given is not None:
         are_any = run_by_size(given.lazy().select(are_means.any()), len(given))
         if not are_any.item():

@@ -20,7 +20,7 @@ from recframe.frames.inputs import Frames, label_columns, without_models
 from recframe.frames.kinds.kind import run_as_it_is, stream
 from recframe.frames.options import Context
 from recframe.frames.segments import Segment
-from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.definition import Metrics
 from recframe.ranking.data_checks import FEW_ROWS, OF_SOME_USERS
 from recframe.ranking.judged_frame import is_rank, is_relevant_row
 
@@ -71,7 +71,7 @@ Numbers = Mapping[str, pl.Series]
 class OfCall:
     """The metrics of a call, its numbers and its eager frames."""
 
-    metrics: Sequence[Metric[...]]
+    metrics: Metrics
     given: Mapping[str, pl.DataFrame]
     """The eager frames, by name."""
     numbers: Sequence[Numbers] = ()
@@ -187,7 +187,8 @@ class Data:
             return []
         users = users.gather_every(1 + len(users) // A_FEW).unique().cast(dtype)
         of_these = user.is_in(users.implode())
-        return [stream(rows.filter(of_these)) for rows in (self.inputs.lists, self.inputs.truth)]
+        frames: list[Any] = [self.inputs.lists, self.inputs.truth]
+        return [stream(rows.filter(of_these)) for rows in frames]
 
     @property
     def of_some_users(self) -> Data | None:

@@ -40,7 +40,7 @@ from recframe.evaluation.trainings import one_of_each
 from recframe.frames.inputs import Frames, label_columns
 from recframe.frames.kinds.kind import Collect, run_as_it_is
 from recframe.frames.options import FOLD
-from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.definition import Metrics
 
 PAGES = (checks_of_ids, checks_of_lists, checks_of_truth, checks_of_users, checks_of_models)
 CHECKS = [var for page in PAGES for var in vars(page).values() if isinstance(var, Check)]
@@ -174,9 +174,7 @@ def _doubts(data: Data, lists: pl.DataFrame, n_groups: int) -> dict[str, bool]:
     }
 
 
-def tell_of_columns(
-    inputs: Frames, metrics: Sequence[Metric[...]], result: pl.DataFrame, run: Collect
-) -> None:
+def tell_of_columns(inputs: Frames, metrics: Metrics, result: pl.DataFrame, run: Collect) -> None:
     """Warn of what a result shows that has a column for each metric, see `tell`; of one that it lacks there are no numbers."""
     columns, keys, numbers = result.to_dict(), dict[str, pl.Series](), list[Numbers]()
     for inside, name in ("n_users", "n_users"), ("model", inputs.context.names["model"]):
@@ -190,7 +188,7 @@ def tell_of_columns(
 
 def tell(
     inputs: Frames,
-    metrics: Sequence[Metric[...]],
+    metrics: Metrics,
     numbers: Sequence[Numbers],
     run: Collect,
     looks: dict[str, pl.DataFrame] | None = None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -12,7 +11,7 @@ from recframe.errors import RecframeError, shown
 from recframe.frames import options
 from recframe.frames.dtypes import as_text
 from recframe.metrics.language import registry
-from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.definition import Metric, Metrics
 from recframe.metrics.language.registry import By
 from recframe.ranking.judged_frame import rows_of_models
 
@@ -120,7 +119,7 @@ def each_value(rec: Any, metric: Metric[...], by: str) -> Result:
     return Result(rows.drop_nulls("value"), names)
 
 
-def reached(rec: Any, metrics: Sequence[Metric[...]]) -> list[Metric[...]]:
+def reached(rec: Any, metrics: Metrics) -> list[Metric[...]]:
     """Return the metrics whose cut-offs the longest list reaches, and those with the first cut-off."""
     inputs = rec._inputs(None, [])  # noqa: SLF001  the methods of this room are those of a Rec
     rows = inputs.identified("recommendations")
@@ -138,13 +137,7 @@ def at_level(level: float, cluster: str | None = None) -> str:
     return options.per_cent(level) + clusters
 
 
-def summary(
-    rec: Any,
-    metrics: Sequence[Metric[...]],
-    level: float,
-    cluster: str | None,
-    by: By = None,
-) -> Result:
+def summary(rec: Any, metrics: Metrics, level: float, cluster: str | None, by: By = None) -> Result:
     """Return a result of `summarize` for a chart, with the cut-off of each row in `k`."""
     found = named(rec, rec.summarize(metrics, by=by, level=level, cluster=cluster))
     cutoffs = {str(metric): metric.k for metric in metrics}

@@ -16,7 +16,7 @@ from recframe import atomic_write
 from recframe.charts.formatting import counted, number
 from recframe.charts.long_format import named, with_names
 from recframe.errors import RecframeError, visible, wrong_ending
-from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.definition import Metric, Metrics
 
 SIGNS = r"[\\`*{}\[\]|~$]|(?<![^\W_])_|_(?![^\W_])"
 """Characters with a meaning in Markdown."""
@@ -119,7 +119,7 @@ def plain(text: str) -> str:
 class Looks(NamedTuple):
     """Contents and signs of a table."""
 
-    metrics: Sequence[Metric[...]]
+    metrics: Metrics
     baseline: str | None
     """The model that all others are marked against; without it `stars` marks the best against the runner-up."""
     stars: bool

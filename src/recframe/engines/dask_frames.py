@@ -38,7 +38,7 @@ from recframe.engines.sent_rows import (
 )
 from recframe.errors import ColumnError
 from recframe.frames.dtypes import as_text
-from recframe.frames.kinds.engine import Added, Routed, Summing, rows_with
+from recframe.frames.kinds.engine import Added, Routed, Routes, Summing, rows_with
 from recframe.frames.kinds.pandas_frames import dtype_name, series
 from recframe.frames.kinds.pyarrow_frames import plain, table_of, without_rows
 
@@ -94,11 +94,7 @@ class Dask(OfTables):
         return dd.concat(named)
 
     def sums(
-        self,
-        frame: Any,
-        routed: Mapping[str, Routed],
-        summed: Summing,
-        added: Sequence[Added],
+        self, frame: Any, routed: Routes, summed: Summing, added: Sequence[Added]
     ) -> list[list[pl.DataFrame]]:
         """Return the sums of all buckets, added up in a tree."""
         del frame
@@ -113,13 +109,7 @@ class Dask(OfTables):
             )
         return sums_of(_table_of_sent(sent.compute()), len(added))
 
-    def rows(
-        self,
-        frame: Any,
-        routed: Mapping[str, Routed],
-        made: Summing,
-        schema: pl.Schema,
-    ) -> Any:
+    def rows(self, frame: Any, routed: Routes, made: Summing, schema: pl.Schema) -> Any:
         """Return the rows that are made of each bucket, when they are computed."""
         del frame
         sides, none = sides_of(routed), without_rows(schema)
@@ -196,7 +186,7 @@ def _buckets_of(values: pl.Series, n_buckets: int) -> Any:
 
 
 def _each_bucket(
-    routed: Mapping[str, Routed],
+    routed: Routes,
     sides: Mapping[str, Side],
     made: Tabled,
     given: Callable[[pa.Table], pd.DataFrame],
@@ -270,7 +260,7 @@ def _dtype(kind: pa.DataType) -> Any:
     return None if as_it_is else pd.ArrowDtype(kind)
 
 
-def _n_buckets(routed: Mapping[str, Routed]) -> int:
+def _n_buckets(routed: Routes) -> int:
     """Return the number of buckets: that of the partitions of the frame with the most."""
     frames = (one.frame for one in routed.values())
     return max((getattr(frame, "npartitions", 1) for frame in frames), default=1)

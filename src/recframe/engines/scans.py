@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -17,7 +17,7 @@ from recframe.atomic_write import reason
 from recframe.errors import RecframeError
 from recframe.frames.dtypes import as_text, common
 from recframe.frames.hints import Given
-from recframe.frames.kinds.engine import NamedRows, Routed, columns_of, rows_with
+from recframe.frames.kinds.engine import NamedRows, Routed, Routes, columns_of, rows_with
 from recframe.frames.kinds.kind import stream
 
 GROUPS = 4096
@@ -48,7 +48,7 @@ def rows_of(one: Routed) -> pl.LazyFrame:
 class Scans:
     """Frames of a call, read in scans that the bound on memory holds one by one."""
 
-    def __init__(self, read: Mapping[str, Routed], memory: int) -> None:
+    def __init__(self, read: Routes, memory: int) -> None:
         self.read, self.memory = dict(read), memory
         self._user = common({name: one.schema[one.user] for name, one in read.items()})
         self._files: list[Path] = []

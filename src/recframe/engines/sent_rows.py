@@ -16,7 +16,7 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with every engine
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-from recframe.frames.kinds.engine import Added, NamedRows, Routed, Summing
+from recframe.frames.kinds.engine import Added, NamedRows, Routes, Summing
 from recframe.frames.kinds.pyarrow_frames import table_of
 
 FEWEST_SENT, MOST_SENT = 500_000, 8_000_000
@@ -79,7 +79,7 @@ class Side:
         return rows
 
 
-def sides_of(routed: Mapping[str, Routed]) -> dict[str, Side]:
+def sides_of(routed: Routes) -> dict[str, Side]:
     """Return the frames that are shuffled; users that are whole numbers of different widths may match."""
     first = next(iter(routed.values()))
     dtype = first.schema[first.user]

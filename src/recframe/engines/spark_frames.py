@@ -39,7 +39,7 @@ from recframe.engines.sent_rows import (
     sums_of,
 )
 from recframe.errors import RecframeError
-from recframe.frames.kinds.engine import Added, Routed, Summing
+from recframe.frames.kinds.engine import Added, Routed, Routes, Summing
 from recframe.frames.kinds.pyarrow_frames import in_plain_types, table_of, without_rows
 
 SETTING = "spark.sql.shuffle.partitions"
@@ -89,24 +89,14 @@ class Spark(OfTables):
         return reduce(_below, named)
 
     def sums(
-        self,
-        frame: Any,
-        routed: Mapping[str, Routed],
-        summed: Summing,
-        added: Sequence[Added],
+        self, frame: Any, routed: Routes, summed: Summing, added: Sequence[Added]
     ) -> list[list[pl.DataFrame]]:
         """Return the sums of all buckets, added up in a tree but for the last few."""
         of_buckets = _in_buckets(frame, routed, summing(sides_of(routed), summed, added), _SENT)
         few = _in_a_tree(of_buckets, added, _n_buckets(frame.sparkSession))
         return sums_of(few.toArrow(), len(added))
 
-    def rows(
-        self,
-        frame: Any,
-        routed: Mapping[str, Routed],
-        made: Summing,
-        schema: pl.Schema,
-    ) -> Any:
+    def rows(self, frame: Any, routed: Routes, made: Summing, schema: pl.Schema) -> Any:
         """Return the rows that are made of each bucket, which Spark computes lazily."""
         none = without_rows(schema)
         return _in_buckets(
@@ -166,7 +156,7 @@ def _is_in_arrow(field: StructField) -> bool:
     return True
 
 
-def _in_buckets(frame: Any, routed: Mapping[str, Routed], made: Tabled, schema: Any) -> Any:
+def _in_buckets(frame: Any, routed: Routes, made: Tabled, schema: Any) -> Any:
     """Return what is made of each bucket, after a shuffle of rows as Arrow bytes."""
     n_buckets = _n_buckets(frame.sparkSession)
     sides = sides_of(routed)

@@ -38,7 +38,7 @@ from recframe.frames.rows import joins
 from recframe.frames.rows.joins import ExactSums
 from recframe.frames.rows.profiling import constant_of
 from recframe.frames.segments import OfUsers, Place
-from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.definition import Metric, Metrics
 from recframe.ranking import known
 from recframe.ranking.data_checks import after_checks
 from recframe.ranking.judged_frame import Judged, judge
@@ -103,7 +103,7 @@ def _plans_of_users(
     inputs: Frames, conventions: Sequence[Convention]
 ) -> list[tuple[Frames, list[Metric[...]]]]:
     """Return the metrics over users that share a plan, with its inputs; the first plan's are the users that count."""
-    stated: list[tuple[Context, Sequence[Metric[...]]]] = [(inputs.context, ())]
+    stated: list[tuple[Context, Metrics]] = [(inputs.context, ())]
     for convention in conventions:
         stated += [convention.of_users] * (convention.needs.over == "users")
     home, *others = by_policies(inputs, stated)
@@ -142,7 +142,7 @@ def _over_folds(
 
 
 def by_policies(
-    inputs: Frames, asked: Iterable[tuple[Context, Sequence[Metric[...]]]]
+    inputs: Frames, asked: Iterable[tuple[Context, Metrics]]
 ) -> list[tuple[Frames, list[Metric[...]]]]:
     """Return the metrics that share a plan, with the inputs under its policies."""
     found: dict[tuple[object, ...], tuple[Frames, list[Metric[...]]]] = {}
@@ -294,9 +294,7 @@ def _joined(
 # Means over users
 
 
-def _of_users(
-    inputs: Frames, metrics: Sequence[Metric[...]], run: Run, beside: Sequence[str]
-) -> pl.LazyFrame:
+def _of_users(inputs: Frames, metrics: Metrics, run: Run, beside: Sequence[str]) -> pl.LazyFrame:
     """Return one row for each segment: the `by` columns, n_users, and a column for each metric, with what is `beside`."""
     judged = judge(inputs, run.models(inputs) if inputs.model else None)
     by = keys_of(inputs, metrics) if inputs.segments or inputs.model else {}
@@ -317,9 +315,7 @@ def _of_users(
     return _means(judged, by, sums, dict(zip(names, metrics, strict=True)), beside, exact)
 
 
-def _values(
-    each: pl.LazyFrame, by: By, metrics: Sequence[Metric[...]], beside: Sequence[str]
-) -> pl.LazyFrame:
+def _values(each: pl.LazyFrame, by: By, metrics: Metrics, beside: Sequence[str]) -> pl.LazyFrame:
     """Return the users' values under their names."""
     columns: dict[str, pl.Expr] = {}
     for name, metric in zip(names_of(metrics), metrics, strict=True):

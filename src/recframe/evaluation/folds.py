@@ -17,7 +17,7 @@ from recframe.frames.inputs import Frames
 from recframe.frames.options import FOLD
 from recframe.frames.rows.joins import aggregate, of_few
 from recframe.frames.segments import Segment
-from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.definition import Metrics
 from recframe.ranking.judged_frame import judge, rows_of_models
 from recframe.ranking.known import models_of
 
@@ -104,9 +104,7 @@ def _kept(sums: deque[pl.LazyFrame], rows: pl.LazyFrame, *_how: Sequence[str]) -
     return rows
 
 
-def means_of_sets(
-    each: Sequence[pl.LazyFrame], n_keys: int, metrics: Sequence[Metric[...]]
-) -> pl.LazyFrame:
+def means_of_sets(each: Sequence[pl.LazyFrame], n_keys: int, metrics: Metrics) -> pl.LazyFrame:
     """Return the keys, and of set metrics the means over the folds that have lists, with the number of these lists."""
     keys = [f"key {place}" for place in range(n_keys)]
     rows = pl.concat(numbered(one, keys) for one in each)

@@ -26,7 +26,7 @@ from recframe.frames.rows.joins import (
 from recframe.frames.rows.profiling import distinct_ids, marked_sorted, merged
 from recframe.metrics.language.at import ratio
 from recframe.metrics.language.at_lists import AtLists
-from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.definition import Metric, Metrics
 from recframe.ranking.judged_frame import Judged, judge
 from recframe.side_info.aggregation_levels import Level, Levels
 from recframe.side_info.precompute import settled
@@ -52,9 +52,7 @@ NUMBER = "number"
 """Column with the number of items that are alike in all that sums over items read."""
 
 
-def values_of_each(
-    inputs: Frames, metrics: Sequence[Metric[...]], run: Run
-) -> tuple[Judged, pl.LazyFrame]:
+def values_of_each(inputs: Frames, metrics: Metrics, run: Run) -> tuple[Judged, pl.LazyFrame]:
     """Return the lists with an item up to k and the metrics' values of each: `value 0`, ..."""
     check(inputs, metrics)
     most, asked = deepest_of(metrics), Levels()
@@ -64,9 +62,7 @@ def values_of_each(
     return rows.sides.held, lists_of(rows).select(*rows.keys, *named)
 
 
-def evaluate(
-    inputs: Frames, metrics: Sequence[Metric[...]], run: Run, beside: Sequence[str] = ()
-) -> Lists:
+def evaluate(inputs: Frames, metrics: Metrics, run: Run, beside: Sequence[str] = ()) -> Lists:
     """Return the values of the metrics in each segment, and their extra columns named in `beside`."""
     check(inputs, metrics)
     keys, most, asked = [*keys_of(inputs, metrics)], deepest_of(metrics), Levels()
@@ -90,7 +86,7 @@ def evaluate(
     return Lists(values, others, rows, every_list, run)
 
 
-def check(inputs: Frames, metrics: Sequence[Metric[...]]) -> None:
+def check(inputs: Frames, metrics: Metrics) -> None:
     """Reject metrics without a value under unbroken ties, or without a required side frame."""
     for metric in metrics:
         if inputs.sharing is not None:

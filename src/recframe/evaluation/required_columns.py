@@ -26,7 +26,7 @@ from recframe.metrics.language.at import (
     Source,
 )
 from recframe.metrics.language.at_lists import AtLists
-from recframe.metrics.language.definition import Definition, Metric, Over, Value
+from recframe.metrics.language.definition import Definition, Metric, Metrics, Over, Value
 from recframe.side_info import attributes
 from recframe.side_info.aggregation_levels import Level, Levels
 from recframe.side_info.sources import Fact
@@ -358,7 +358,7 @@ class Convention:
         return self.needs.over
 
     @property
-    def of_users(self) -> tuple[Context, Sequence[Metric[...]]]:
+    def of_users(self) -> tuple[Context, Metrics]:
         """The metrics whose means over users make this one, with their context."""
         return self.context, self.needs.means or (self.metric,)
 
@@ -381,7 +381,7 @@ def numbered(result: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     )
 
 
-def keys_of(inputs: Frames, metrics: Sequence[Metric[...]]) -> dict[str, str]:
+def keys_of(inputs: Frames, metrics: Metrics) -> dict[str, str]:
     """Return the result's key columns, by their names inside the plan; a model that nobody names comes first."""
     by = dict(map(attrgetter("inside", "name"), inputs.segments))
     if inputs.model and "model" not in by:

@@ -15,7 +15,7 @@ from recframe.frames.inputs import Frames
 from recframe.frames.options import Context
 from recframe.frames.rows.joins import Frame
 from recframe.frames.segments import Segment
-from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.definition import Metrics
 from recframe.ranking.judged_frame import Judged, is_rank
 
 MODEL, TRAINING = "model", "training"
@@ -92,14 +92,12 @@ def told_apart(rows: Frame, inputs: Frames) -> Frame:
     return told if inputs.model else told.drop(MODEL)
 
 
-def rows_of_trainings(
-    each: pl.LazyFrame, inputs: Frames, metrics: Sequence[Metric[...]]
-) -> pl.LazyFrame:
+def rows_of_trainings(each: pl.LazyFrame, inputs: Frames, metrics: Metrics) -> pl.LazyFrame:
     """Return the rows of a result of trainings, by the names of keys inside the plan."""
     return told_apart(numbered(each, [*keys_of(apart(inputs), metrics)]), inputs)
 
 
-def means(each: pl.LazyFrame, inputs: Frames, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
+def means(each: pl.LazyFrame, inputs: Frames, metrics: Metrics) -> pl.LazyFrame:
     """Return the result of a model from those of its trainings: means of metrics, and the least support.
 
     Where trainings are among the `by` columns each keeps a row of its own.

@@ -48,7 +48,7 @@ from recframe.frames.rows.joins import (
     with_places,
 )
 from recframe.metrics.language.at import AGREEMENT_BEFORE, At, discount
-from recframe.metrics.language.definition import Definition, Metric
+from recframe.metrics.language.definition import Definition, Metric, Metrics
 from recframe.metrics.language.reading import SCALED, scaled
 from recframe.metrics.language.sums_over_ranks import sums_of_shares
 from recframe.ranking import known
@@ -153,12 +153,12 @@ class UserValues:
         return after_checks(rows, self.judged, "n_users", pl.Int64, steep=self.steep)
 
 
-def names_of(metrics: Sequence[Metric[...]]) -> list[str]:
+def names_of(metrics: Metrics) -> list[str]:
     """Return the names of metrics' values."""
     return [*map("value {}".format, range(len(metrics)))]
 
 
-def bounded_names(metrics: Sequence[Metric[...]]) -> frozenset[str]:
+def bounded_names(metrics: Metrics) -> frozenset[str]:
     """Return the names of those of metrics' values that are never above 1 or far below 2^-42, by recframe's own word."""
     found = set()
     for name, metric in zip(names_of(metrics), metrics, strict=True):
@@ -167,14 +167,14 @@ def bounded_names(metrics: Sequence[Metric[...]]) -> frozenset[str]:
     return frozenset(found)
 
 
-def sums_of_values(metrics: Sequence[Metric[...]]) -> ExactSums:
+def sums_of_values(metrics: Metrics) -> ExactSums:
     """Return the sums of metrics' values: `sum value 0`, ..."""
     names = names_of(metrics)
     values = dict(zip(map("sum {}".format, names), map(pl.col, names), strict=True))
     return ExactSums(values, [*map("sum {}".format, bounded_names(metrics))])
 
 
-def deepest_of(metrics: Sequence[Metric[...]]) -> int | None:
+def deepest_of(metrics: Metrics) -> int | None:
     """Return the largest cut-off of the metrics that read ranks, None where one of them has none.
 
     Relevant rows count at any rank, or without one.
@@ -189,10 +189,7 @@ def deepest_of(metrics: Sequence[Metric[...]]) -> int | None:
 
 
 def values_of_users(
-    judged: Judged,
-    metrics: Sequence[Metric[...]],
-    keys: Sequence[str],
-    ask: Ask | None = None,
+    judged: Judged, metrics: Metrics, keys: Sequence[str], ask: Ask | None = None
 ) -> UserValues:
     """Return the values of some metrics for the users of a judgement, in the segments of some keys."""
     words, context = Recorder(), judged.context
@@ -242,11 +239,7 @@ def rows_of_branches(
 
 
 def known_for(
-    judged: Judged,
-    metrics: Sequence[Metric[...]],
-    words: Recorder,
-    deepest: int | None,
-    ask: Ask,
+    judged: Judged, metrics: Metrics, words: Recorder, deepest: int | None, ask: Ask
 ) -> Judged:
     """Return the judgement with what is known of the rows that its plan reads (large eager frames)."""
     reads = known.Reads(
@@ -274,7 +267,7 @@ def _is_made_by_hits(metric: Metric[...]) -> bool:
 
 
 def values_of_lists(
-    metrics: Sequence[Metric[...]], words: Recorder, deepest: int | None, judged: Judged
+    metrics: Metrics, words: Recorder, deepest: int | None, judged: Judged
 ) -> dict[str, pl.Expr]:
     """Return each metric's value of a list, under a name of its own, and add to the words what it reads.
 
@@ -309,9 +302,7 @@ def _no_rows(names: frozenset[str]) -> pl.LazyFrame:
     return pl.LazyFrame(schema=schema)
 
 
-def _check_shapes(
-    lists: pl.LazyFrame, names: Collection[str], metrics: Sequence[Metric[...]]
-) -> None:
+def _check_shapes(lists: pl.LazyFrame, names: Collection[str], metrics: Metrics) -> None:
     """Reject users' own metrics with several values per list."""
     for name, metric in zip(names, metrics, strict=True):
         if not metric.definition.builtin and lists.collect_schema()[name] != pl.Float64:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import polars as pl
 
 from recframe.evaluation.trainings import N_TRAININGS
-from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.definition import Metrics
 from recframe.statistics.estimates import (
     Estimate,
     Flags,
@@ -52,7 +51,7 @@ MANY = 1e6
 # Values
 
 
-def summarized(rows: pl.DataFrame, metrics: Sequence[Metric[...]], level: float) -> pl.DataFrame:
+def summarized(rows: pl.DataFrame, metrics: Metrics, level: float) -> pl.DataFrame:
     """Return the numbers of each row of sums, with its interval and note."""
     of = Sums(rows, metrics)
     e, n_users = of_mean(of), of.n_users
@@ -126,7 +125,7 @@ class Shown(NamedTuple):
     """Notes on users with one of the two values."""
 
 
-def compared(rows: pl.DataFrame, metrics: Sequence[Metric[...]], how: Comparing) -> pl.DataFrame:
+def compared(rows: pl.DataFrame, metrics: Metrics, how: Comparing) -> pl.DataFrame:
     """Return the numbers, verdict and note of each row of sums of pairs, and its numbers of users."""
     of = Sums(rows, metrics)
     shown = _shown(of, how)
@@ -244,9 +243,7 @@ def of_unpaired(n: Numbers, unpaired: Numbers, of_each: Flags) -> dict[str, Flag
 # Power: exact for the paired t test, by the noncentral t distribution
 
 
-def powered(
-    rows: pl.DataFrame, metrics: Sequence[Metric[...]], *, wanted: float, level: float
-) -> pl.DataFrame:
+def powered(rows: pl.DataFrame, metrics: Metrics, *, wanted: float, level: float) -> pl.DataFrame:
     """Return the power analysis of differences between models, of each row of sums of pairs.
 
     `wanted` is the wanted difference, as a share of the baseline's value.

@@ -9,7 +9,7 @@ the tests as oracles alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
@@ -17,7 +17,7 @@ import polars as pl
 from recframe.errors import RecframeError
 from recframe.evaluation.required_columns import is_of_segment, needs_of
 from recframe.evaluation.trainings import N_TRAININGS, SPREAD_OF_TRAININGS
-from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.definition import Metrics
 from recframe.statistics.stored_results import FEW
 from recframe.statistics.sums import BASELINE, LACK, PLACE, USERS
 
@@ -49,7 +49,7 @@ FACTS = ("name", "over_lists", "of_each", "share", "higher", "directed", "lowest
 class Sums:
     """Rows of sums whose columns, and facts of whose metrics, are arrays; NaN is null."""
 
-    def __init__(self, rows: pl.DataFrame, metrics: Sequence[Metric[...]]) -> None:
+    def __init__(self, rows: pl.DataFrame, metrics: Metrics) -> None:
         self.rows, facts = rows, []
         for metric in metrics:
             direction, over = metric.definition.direction, needs_of(metric).over

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.definition import Metrics
 from recframe.statistics.comparison import SELECTED_NOTE, notes_of, of_unpaired
 from recframe.statistics.estimates import (
     Estimate,
@@ -53,7 +53,7 @@ def states(
     rows: pl.DataFrame,
     keys: Sequence[str],
     asked: pl.DataFrame,
-    metrics: Sequence[Metric[...]],
+    metrics: Metrics,
     *,
     level: float,
     min_users: int,

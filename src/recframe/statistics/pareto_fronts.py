@@ -11,7 +11,7 @@ import polars as pl
 
 from recframe.errors import RecframeError
 from recframe.frames.dtypes import text_of
-from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.definition import Metrics
 from recframe.statistics.sums import BASELINE, MODEL, ROUNDING
 
 COLUMNS = dict.fromkeys(("front", "dominated_by", "note"), pl.String)
@@ -24,7 +24,7 @@ VERDICT = "verdict"
 Row = Mapping[str, Any]
 
 
-def check_fronts(metrics: Sequence[Metric[...]]) -> None:
+def check_fronts(metrics: Metrics) -> None:
     """Say which of some metrics has no better end, or that there are too few."""
     if len(metrics) < 2:  # noqa: PLR2004  a trade-off
         raise RecframeError(
@@ -37,9 +37,7 @@ def check_fronts(metrics: Sequence[Metric[...]]) -> None:
             )
 
 
-def fronts(
-    cells: pl.DataFrame, keys: Sequence[str], metrics: Sequence[Metric[...]]
-) -> pl.DataFrame:
+def fronts(cells: pl.DataFrame, keys: Sequence[str], metrics: Metrics) -> pl.DataFrame:
     """Return the rows of metrics' values with `COLUMNS`, from these and from rows of pairs' verdicts."""
     segments = [key for key in keys if key != MODEL]
     rows, peers = [], defaultdict[Any, list[Row]](list)
@@ -70,7 +68,7 @@ def fronts(
     return values.hstack(pl.DataFrame(found, COLUMNS))
 
 
-def _leads(row: Row, over: Row, metrics: Sequence[Metric[...]]) -> bool:
+def _leads(row: Row, over: Row, metrics: Metrics) -> bool:
     """Return whether a row is no worse in all metrics, and better in one; of a row without a value nothing is known."""
     gains = []
     for metric in metrics:

@@ -11,7 +11,7 @@ from recframe.errors import short, worded
 from recframe.frames.dtypes import as_text
 from recframe.frames.kinds.kind import run_all_by_size
 from recframe.frames.rows.joins import ExactSums, joined
-from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.definition import Metrics
 from recframe.statistics.estimates import (
     Estimate,
     Sums,
@@ -40,7 +40,7 @@ class Segmenting:
 
     names: Mapping[str, str]
     """Own names of the columns, by internal name."""
-    metrics: Sequence[Metric[...]]
+    metrics: Metrics
     min_users: int
     level: float
     cluster: str | None

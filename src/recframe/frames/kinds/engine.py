@@ -90,6 +90,10 @@ class Routed:
         return self.schema.names()
 
 
+Routes = Mapping[str, Routed]
+"""Type of frames by the names of their sides."""
+
+
 Summing = Callable[[NamedRows], list[pl.DataFrame]]
 """Type of functions of a bucket's rows that return its sums, one frame for each way to add up, or its rows of the result."""
 
@@ -118,22 +122,12 @@ class Engine(ABC):
 
     @abstractmethod
     def sums(
-        self,
-        frame: Any,
-        routed: Mapping[str, Routed],
-        summing: Summing,
-        added: Sequence[Added],
+        self, frame: Any, routed: Routes, summing: Summing, added: Sequence[Added]
     ) -> list[list[pl.DataFrame]]:
         """Return the sums of all buckets, of which a few parts may be left."""
 
     @abstractmethod
-    def rows(
-        self,
-        frame: Any,
-        routed: Mapping[str, Routed],
-        made: Summing,
-        schema: pl.Schema,
-    ) -> Any:
+    def rows(self, frame: Any, routed: Routes, made: Summing, schema: pl.Schema) -> Any:
         """Return the rows that are made of each bucket, one frame each, as a frame of the engine; nothing needs to run yet."""
 
     @abstractmethod

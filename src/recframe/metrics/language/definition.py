@@ -407,6 +407,10 @@ class Metric(Generic[P]):
         return self if rec is None else rec._bound(self)  # noqa: SLF001  a metric in the body of Rec is one of its methods
 
 
+Metrics = Sequence[Metric[...]]
+"""Type of the metrics of a call."""
+
+
 class MetricExpr(pl.Expr):
     """Polars expression of a metric; other libraries cannot evaluate it."""
 
@@ -418,7 +422,7 @@ class MetricExpr(pl.Expr):
         )
 
 
-def at_cutoffs(metrics: Sequence[Metric[...]], k: object) -> list[Metric[...]]:
+def at_cutoffs(metrics: Metrics, k: object) -> list[Metric[...]]:
     """Return the distinct metrics, those without a cut-off at each of a `k` argument, in the order requested.
 
     Equal metrics come once; one that states a default is kept beside one that leaves it to a profile.
@@ -432,7 +436,7 @@ def at_cutoffs(metrics: Sequence[Metric[...]], k: object) -> list[Metric[...]]:
     return list(found.values())
 
 
-def cutoffs_for(metrics: Sequence[Metric[...]], k: object) -> list[int | None]:
+def cutoffs_for(metrics: Metrics, k: object) -> list[int | None]:
     """Return the cut-offs of a `k` argument, or say that it applies to no metric, since each has its own."""
     if k is None:
         return [None]
