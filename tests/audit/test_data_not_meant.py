@@ -302,8 +302,8 @@ def test_lazy_frames_are_not_looked_at():
 
 
 def many_times(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame for 600 times the users: of so many rows that those of some users are looked at."""
-    copies = many(frame).join(pl.DataFrame({"part": range(10)}), how="cross")
+    """The frame for 720 times the users: of so many rows that those of some users are looked at."""
+    copies = many(frame).join(pl.DataFrame({"part": range(12)}), how="cross")
     return copies.with_columns(pl.col("user") + 10**6 * pl.col("part")).drop("part")
 
 
