@@ -248,7 +248,7 @@ def _may_show_why(data: Data) -> bool:
     """Return whether checks may show why hardly anything was found: of many users some show it first."""
     some = data.of_some_users
     # the optimizer takes as long as the few rows do
-    return some is None or len(run_as_it_is(_table(_found(LOW, some)))) > 0
+    return some is None or not run_as_it_is(_table(_found(LOW, some))).is_empty()
 
 
 def tell_of_schemas(inputs: Frames) -> None:

@@ -146,7 +146,7 @@ def summary(rec: Any, metrics: Metrics, level: float, cluster: str | None, by: B
     return found._replace(data=data, at=at_level(level, cluster))
 
 
-def one_metric(call: str, metric: OneMetric, k: int | None = None) -> Metric[...]:
+def one_metric(call: str, metric: OneMetric, k: int | None) -> Metric[...]:
     """Return the only metric of a chart."""
     found = registry.asked([metric], k)
     if len(found) != 1:

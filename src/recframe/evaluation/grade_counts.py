@@ -9,6 +9,7 @@ import polars as pl
 
 from recframe.frames.by_expressions import is_elementwise
 from recframe.frames.kinds.kind import Ask, stream
+from recframe.frames.rows.integer_keys import ends_of
 from recframe.metrics.language.at import discount
 
 MOST_GRADES = 13
@@ -54,9 +55,12 @@ def by_grades(
 
 
 def _grades(gain: pl.Series) -> pl.Series | None:
-    """Return the distinct gains, the lowest first; None where there are none or many."""
+    """Return the distinct gains, the lowest first, and whole numbers between them; None where there are none or many."""
     if gain.head(_SAMPLE).n_unique() > MOST_GRADES:
         return None
+    ends = ends_of(gain)
+    if ends is not None and ends[1] - ends[0] < MOST_GRADES:
+        return pl.Series([*range(ends[0], ends[1] + 1)], dtype=gain.dtype)
     grades = gain.unique().drop_nulls().sort()
     return grades if 0 < len(grades) <= MOST_GRADES else None
 

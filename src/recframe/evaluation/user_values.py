@@ -220,7 +220,7 @@ def values_of_users(
 
 
 def rows_of_branches(
-    judged: Judged, words: Recorder, deepest: int | None, ask: Ask | None = None
+    judged: Judged, words: Recorder, deepest: int | None, ask: Ask | None
 ) -> pl.LazyFrame:
     """Return the rows of all requested row sources, concatenated; columns of other sources are null."""
     asked, read, branches = words.asked, words.read, []

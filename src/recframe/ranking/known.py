@@ -70,10 +70,9 @@ def ask(judged: Judged, reads: Reads | None, collect: Ask) -> Known:
     with ThreadPoolExecutor(1) as other:
         of_users = other.submit(_of_users, judged, collect)
         # pairs of two frames meet inside a segment, which takes keys of their own
-        meet = reads is not None and (judged.truth is None or not judged.of_rows)
+        meet = judged.truth is None or not judged.of_rows
         known = _with_pairs(judged, reads, collect) if reads and meet else Known()
-        users, n_users = of_users.result()
-    known = replace(known, users=users, n_users=n_users)
+        known = replace(known, **of_users.result())
     if reads is None:
         return known
     # an item has one segment, so that segments of items put none into a list a second time
@@ -99,11 +98,11 @@ def models_of(inputs: Frames) -> pl.DataFrame:
 # Users
 
 
-def _of_users(judged: Judged, collect: Ask) -> tuple[pl.LazyFrame | None, pl.LazyFrame | None]:
+def _of_users(judged: Judged, collect: Ask) -> dict[str, Any]:
     """Return the distinct users of lists that no segment cuts, or the number of users of each segment."""
     if judged.rows:
-        return None, _n_users_of_segments(judged, collect)
-    return _distinct_users(collect([judged.users])[0]), None
+        return {"n_users": _n_users_of_segments(judged, collect)}
+    return {"users": _distinct_users(collect([judged.users])[0])}
 
 
 def _distinct_users(rows: pl.DataFrame) -> pl.LazyFrame:

@@ -211,7 +211,7 @@ def check(result: pl.DataFrame, *, strict: bool = False, min_users: int = 5) -> 
     raise RequirementError("\n".join([told, *map(str.rstrip, lines)]))
 
 
-def is_unmet(*, strict: bool = False, min_users: int = 5) -> pl.Expr:
+def is_unmet(*, strict: bool, min_users: int) -> pl.Expr:
     """Return whether a row fails, is missing, or is of a requirement that no row of enough users decides.
 
     If strict also whether it is open. A segment below `min_users` is so by the caller's own word, and is met.
