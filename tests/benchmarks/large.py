@@ -1,12 +1,11 @@
-"""Files larger than memory: one plan, buckets of users and DuckDB within one bound, layout by layout.
+"""Files larger than memory: one plan, scans of some users and DuckDB within one bound, layout by layout.
 
     python tests/benchmarks/large.py --folder /somewhere/with/space --json tests/benchmarks/large.json
     python tests/benchmarks/large.py --folder /somewhere/with/space --layouts "more rows than memory" --rows 300000000
 
 Each run is a process of its own, which starts its clocks after its imports. All ways give the same numbers to 1e-9, or it
-fails. It needs the `[test]` extra and some gigabyte of disk for ten million rows. Of more rows than memory holds there are
-buckets alone; they take some 25 bytes of disk for each row, and the call up to 120 for each row within the cut-off, in the
-folder of POLARS_TEMP_DIR.
+fails. It needs the `[test]` extra and some gigabyte of disk for ten million rows. More rows than memory holds are read in
+scans alone.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from typing import Any
 import bench
 import polars as pl
 from large_layouts import LAYOUTS, OF_SPREAD, SPREAD, write
-from large_worker import BUCKETS, DUCKDB, ONE_PLAN
+from large_worker import SCANS, DUCKDB, ONE_PLAN
 
 EVERY = {**LAYOUTS, SPREAD: OF_SPREAD}
 TOLERANCE = 1e-9
@@ -69,7 +68,7 @@ def on_layout(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     folder = folder_of(name, options)
     if not folder.exists():
         write(folder, options.rows, EVERY[name])
-    ways = (BUCKETS,) if EVERY[name].by else (ONE_PLAN, BUCKETS, DUCKDB)
+    ways = (SCANS,) if EVERY[name].by else (ONE_PLAN, SCANS, DUCKDB)
     runs: dict[str, list[dict[str, Any]]] = {way: [] for way in ways}
     for _ in range(options.repeats):
         for way, done in runs.items():

@@ -15,7 +15,7 @@ from typing import Any
 import served
 from served import SIX
 
-ONE_PLAN, BUCKETS, DUCKDB = "one plan", "buckets", "DuckDB"
+ONE_PLAN, SCANS, DUCKDB = "one plan", "scans", "DuckDB"
 SQL = """
 WITH recs AS (FROM read_parquet('{folder}/recs/**/*.parquet', hive_partitioning = {hive})),
 truth AS (FROM read_parquet('{folder}/truth/**/*.parquet', hive_partitioning = {hive}) WHERE relevance > 0),

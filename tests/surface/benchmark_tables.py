@@ -79,7 +79,7 @@ def large() -> str:
     )
     ways = {
         "one plan": '`evaluate(...).collect(engine="streaming")`',
-        "buckets": f'`rec(..., memory="{result["memory"]}")`',
+        "scans": f'`rec(..., memory="{result["memory"]}")`',
         "DuckDB": f"DuckDB's SQL, `memory_limit='{result['memory']}'`",
     }
     runs = {(run["layout"], run["way"]): run for run in result["runs"]}
