@@ -12,7 +12,7 @@ from recframe.api.argument_errors import By, Cutoffs, F
 from recframe.api.previous_results import earlier_rows, with_earlier
 from recframe.api.request import Question, question
 from recframe.errors import DataError, RecframeError
-from recframe.evaluation.required_columns import Convention
+from recframe.evaluation.required_columns import Conventions
 from recframe.frames.dtypes import as_text, text_of
 from recframe.frames.hints import A_FRAME_EACH, Either, bind
 from recframe.frames.kinds.kind import Taken, collected
@@ -203,7 +203,7 @@ def _judged(
     return of.result(sums, finished, keys, columns, notes=of.notes, hidden=["metric"])
 
 
-def _sums(of: Question, asked: pl.DataFrame, needed: Sequence[Convention]) -> Taken:
+def _sums(of: Question, asked: pl.DataFrame, needed: Conventions) -> Taken:
     """Return the sums of values, and those of pairs with each model that a bound is a share of."""
     found = []
     for (model,), of_model in asked.group_by(BASELINE, maintain_order=True):

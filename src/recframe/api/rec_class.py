@@ -27,7 +27,7 @@ from recframe.audit.data import Data
 from recframe.errors import CallError, RecframeError, shown
 from recframe.evaluation import evaluation, trainings
 from recframe.evaluation.plan import Run
-from recframe.evaluation.required_columns import SUPPORT, Convention, n_keys, needs_of
+from recframe.evaluation.required_columns import SUPPORT, Conventions, n_keys, needs_of
 from recframe.frames.inputs import Frames, read
 from recframe.frames.kinds.kind import Kind, kind_for, with_results_of_polars
 from recframe.frames.options import Context, Options, size_of
@@ -449,7 +449,7 @@ class Rec(Methods[F], Answers[F]):
             audit.tell_of_schemas(inputs)
         return check_lists(inputs)
 
-    def _evaluated(self, inputs: Frames, asked: Sequence[Convention]) -> pl.LazyFrame:
+    def _evaluated(self, inputs: Frames, asked: Conventions) -> pl.LazyFrame:
         return evaluation.evaluate(under_profile.at_home(inputs), asked, self._run())
 
     def _run(self) -> Run:

@@ -12,7 +12,7 @@ from recframe.audit.checks import Finding, Findings, check
 from recframe.audit.data import NEARLY_ALL, ROWS, Data, item, n_rows, rank, relevance, user, value
 from recframe.frames.hints import Either, bind, text
 from recframe.frames.inputs import Frames
-from recframe.frames.kinds.kind import at_hand
+from recframe.frames.kinds.kind import at_hand, run_as_it_is
 from recframe.frames.roles import Side, has_relevance
 from recframe.frames.rows.joins import beside_one_another, joined
 from recframe.frames.segments import Segment
@@ -312,6 +312,13 @@ def lists_of_the_truth(data: Data) -> Findings:
     call = data.of_call
     if data.inputs.inside("truth") or (call and call.highest < NEARLY_ALL):
         return
+    some = data.of_some_users
+    if some is None or not run_as_it_is(_ideal(some, 1)).is_empty():
+        yield Finding(data.main, _ideal(data), [*data.inputs.model, "user", "recall"])
+
+
+def _ideal(data: Data, least: int = ENOUGH_USERS) -> pl.LazyFrame:
+    """Return the lists of models that begin with nearly all relevant items, of a least number of users."""
     part, place = [*data.parts, "user"], rank
     if data.inputs.scored:
         place = pl.col("score").rank("ordinal", descending=True).over(data.keys)
@@ -328,10 +335,8 @@ def lists_of_the_truth(data: Data) -> Findings:
     # of truth that was made of the lists all items are hits
     lists = lists.filter(n_rows >= 2 * pl.col("hits"))
     of_model = [*data.parts, *data.inputs.model] or pl.lit(0, pl.Int64)
-    mean = pl.col("recall").mean()
-    is_known = (mean > NEARLY_ALL) & (pl.len() >= ENOUGH_USERS)
-    found = lists.filter(is_known.over(of_model))
-    yield Finding(data.main, found, [*data.inputs.model, "user", "recall"])
+    is_known = (pl.col("recall").mean() > NEARLY_ALL) & (pl.len() >= least)
+    return lists.filter(is_known.over(of_model))
 
 
 @check(

@@ -6,7 +6,6 @@ rounded here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -22,7 +21,7 @@ from recframe.evaluation.evaluation import (
     of_the_plan,
 )
 from recframe.evaluation.plan import Run
-from recframe.evaluation.required_columns import Convention, keys_of
+from recframe.evaluation.required_columns import Conventions, keys_of
 from recframe.evaluation.user_values import UserValues, names_of, values_of_users
 from recframe.frames.inputs import Frames
 from recframe.frames.rows.joins import distinct_names
@@ -68,7 +67,7 @@ class Contributions:
 
 
 def contributions(
-    inputs: Frames, conventions: Sequence[Convention], run: Run, *, paired: bool
+    inputs: Frames, conventions: Conventions, run: Run, *, paired: bool
 ) -> list[list[Contributions]]:
     """Compute users' contributions to metrics over users or lists, per plan and fold.
 
@@ -120,7 +119,7 @@ def _averaged(one: Contributions, inputs: Frames) -> Contributions:
     return replace(one, of_user=of_user, is_described=True)
 
 
-def _of_lists(inputs: Frames, conventions: Sequence[Convention], run: Run) -> Contributions:
+def _of_lists(inputs: Frames, conventions: Conventions, run: Run) -> Contributions:
     """Return the contributions to metrics over lists."""
     metrics = [convention.metric for convention in conventions]
     keys = [*keys_of(inputs, metrics)]

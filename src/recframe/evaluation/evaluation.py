@@ -16,6 +16,7 @@ from recframe.evaluation.required_columns import (
     SUPPORT,
     TOTAL,
     Convention,
+    Conventions,
     N,
     columns_beside,
     keys_of,
@@ -63,7 +64,7 @@ def _check(one: Convention, inputs: Frames) -> None:
 
 
 def evaluate(
-    inputs: Frames, conventions: Sequence[Convention], run: Run, beside: Sequence[str] = ()
+    inputs: Frames, conventions: Conventions, run: Run, beside: Sequence[str] = ()
 ) -> pl.LazyFrame:
     """Return one row for each segment: the `by` columns, n_users, n_lists, and a column for each metric.
 
@@ -100,7 +101,7 @@ def evaluate(
 
 
 def _plans_of_users(
-    inputs: Frames, conventions: Sequence[Convention]
+    inputs: Frames, conventions: Conventions
 ) -> list[tuple[Frames, list[Metric[...]]]]:
     """Return the metrics over users that share a plan, with its inputs; the first plan's are the users that count."""
     stated: list[tuple[Context, Metrics]] = [(inputs.context, ())]
@@ -111,7 +112,7 @@ def _plans_of_users(
 
 
 def _over_folds(
-    inputs: Frames, conventions: Sequence[Convention], run: Run, beside: Sequence[str]
+    inputs: Frames, conventions: Conventions, run: Run, beside: Sequence[str]
 ) -> pl.LazyFrame:
     """Return the values over all folds: means over (fold, user), or of set metrics over folds; by fold each fold's own."""
     metrics = [convention.metric for convention in conventions]
@@ -157,7 +158,7 @@ def by_policies(
 
 
 def _over_trainings(
-    inputs: Frames, conventions: Sequence[Convention], run: Run, beside: Sequence[str]
+    inputs: Frames, conventions: Conventions, run: Run, beside: Sequence[str]
 ) -> pl.LazyFrame:
     """Return the means over the trainings of each model, or where these are `by` columns the values of each."""
     each = values_of_trainings(inputs, conventions, run, beside)
@@ -166,13 +167,13 @@ def _over_trainings(
 
 
 def values_of_trainings(
-    inputs: Frames, conventions: Sequence[Convention], run: Run, beside: Sequence[str] = ()
+    inputs: Frames, conventions: Conventions, run: Run, beside: Sequence[str] = ()
 ) -> pl.LazyFrame:
     """Evaluate each training as a model of its own, without rounding."""
     return evaluate(trainings.apart(inputs), of_each_training(conventions), run, beside)
 
 
-def of_each_training(conventions: Sequence[Convention]) -> list[Convention]:
+def of_each_training(conventions: Conventions) -> list[Convention]:
     """Return the conventions with each training as a model."""
     return [
         replace(convention, context=trainings.of_each(convention.context))
@@ -197,7 +198,7 @@ def _columns(one: Convention, lists: Lists | None, beside: Sequence[str]) -> dic
     return found | columns_beside(metric, beside, {N: least})
 
 
-def _check_names(inputs: Frames, conventions: Sequence[Convention], beside: Sequence[str]) -> None:
+def _check_names(inputs: Frames, conventions: Conventions, beside: Sequence[str]) -> None:
     """Reject `by` columns that have the name of a metric's extra column."""
     taken = {name_beside(part, convention.metric) for convention in conventions for part in beside}
     for segment in inputs.segments:
@@ -207,7 +208,7 @@ def _check_names(inputs: Frames, conventions: Sequence[Convention], beside: Sequ
             )
 
 
-def check_parts_of_truth(inputs: Frames, conventions: Sequence[Convention]) -> None:
+def check_parts_of_truth(inputs: Frames, conventions: Conventions) -> None:
     """Reject numbers that a column of the truth alone cannot cut, since they would be equal in all segments."""
     names = [segment.name for segment in inputs.segments if segment.at == "truth"]
     if not names:
@@ -231,9 +232,7 @@ def check_parts_of_truth(inputs: Frames, conventions: Sequence[Convention]) -> N
         )
 
 
-def _of_lists(
-    inputs: Frames, listed: Sequence[Convention], run: Run, beside: Sequence[str]
-) -> Lists:
+def _of_lists(inputs: Frames, listed: Conventions, run: Run, beside: Sequence[str]) -> Lists:
     """Return the sums of list metrics, under the policies of those that read relevance."""
     reading = [convention for convention in listed if convention.needs.reads_relevance] or listed
     planned = [of_the_plan(one.context, inputs) for one in reading]

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 import polars as pl
 
 from recframe.errors import NeedsAllUsersError
-from recframe.evaluation.required_columns import LISTED, Convention
+from recframe.evaluation.required_columns import LISTED, Conventions
 from recframe.frames.hints import WORDS, in_python
 from recframe.frames.inputs import Frames
 from recframe.frames.kinds.engine import Added, Adds, NamedRows
@@ -363,7 +363,7 @@ Made = Callable[[Frames, Run], pl.LazyFrame]
 
 def planned(
     inputs: Frames,
-    conventions: Sequence[Convention],
+    conventions: Conventions,
     run: Run,
     made: Made,
     *what: Hashable,
@@ -411,7 +411,7 @@ def _let_go() -> None:
             _kept.pop(key, None)
 
 
-def _is_of_columns(inputs: Frames, conventions: Sequence[Convention]) -> bool:
+def _is_of_columns(inputs: Frames, conventions: Conventions) -> bool:
     """Return whether a plan depends on nothing but the columns' dtypes, the options and the metrics.
 
     Facts of side frames look at data, and so do the checks of strict=True; a command's messages name its files; what a metric
@@ -430,7 +430,7 @@ def _is_of_columns(inputs: Frames, conventions: Sequence[Convention]) -> bool:
     return True
 
 
-def _is_middling(inputs: Frames, conventions: Sequence[Convention], most: int) -> bool:
+def _is_middling(inputs: Frames, conventions: Conventions, most: int) -> bool:
     """Return whether all frames are too small for precomputed lists to pay off, and no metric reads whole lists."""
     has_more_lists = inputs.model or inputs.inside(*CUTTING)
     most = most // 2 if has_more_lists else most
@@ -439,7 +439,7 @@ def _is_middling(inputs: Frames, conventions: Sequence[Convention], most: int) -
     return few and not any(need.columns & LISTED or need.levels for need in needs)
 
 
-def _key(inputs: Frames, conventions: Sequence[Convention], what: Hashable) -> Hashable:
+def _key(inputs: Frames, conventions: Conventions, what: Hashable) -> Hashable:
     """Return what tells a plan from others: columns, options, and metrics, whose names distinguish 1 from 1.0."""
     parts: list[Hashable] = [inputs.context.without_frames, what]
     parts += [inputs.segments, inputs.known, inputs.units]

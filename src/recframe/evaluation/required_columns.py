@@ -363,6 +363,10 @@ class Convention:
         return self.context, self.needs.means or (self.metric,)
 
 
+Conventions = Sequence[Convention]
+"""Type of the metrics of a call, with their policies."""
+
+
 # Columns of results
 
 

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 import polars as pl
 
 from recframe.errors import ColumnError, RecframeError, readable, shown
-from recframe.evaluation.required_columns import Convention, n_keys, numbered
+from recframe.evaluation.required_columns import Convention, Conventions, n_keys, numbered
 from recframe.frames.hints import Given
 from recframe.frames.inputs import Frames
 from recframe.frames.options import DEFAULTS, Context
@@ -119,7 +119,7 @@ def _here(one: Convention, inputs: Frames | None) -> Convention:
 class Question:
     """A metric under one convention, or between two; on a frame also with numbers."""
 
-    sides: Sequence[Convention]
+    sides: Conventions
 
     @cached_property
     def switched(self) -> list[tuple[str, Any, Any]]:
