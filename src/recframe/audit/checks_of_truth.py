@@ -313,8 +313,9 @@ def lists_of_the_truth(data: Data) -> Findings:
     if data.inputs.inside("truth") or (call and call.highest < NEARLY_ALL):
         return
     some = data.of_some_users
-    if some is None or not run_as_it_is(_ideal(some, 1)).is_empty():
-        yield Finding(data.main, _ideal(data), [*data.inputs.model, "user", "recall"])
+    if some is not None and run_as_it_is(_ideal(some, 1)).is_empty():
+        return
+    yield Finding(data.main, _ideal(data), [*data.inputs.model, "user", "recall"])
 
 
 def _ideal(data: Data, least: int = ENOUGH_USERS) -> pl.LazyFrame:
@@ -335,7 +336,8 @@ def _ideal(data: Data, least: int = ENOUGH_USERS) -> pl.LazyFrame:
     # of truth that was made of the lists all items are hits
     lists = lists.filter(n_rows >= 2 * pl.col("hits"))
     of_model = [*data.parts, *data.inputs.model] or pl.lit(0, pl.Int64)
-    is_known = (pl.col("recall").mean() > NEARLY_ALL) & (pl.len() >= least)
+    mean = pl.col("recall").mean()
+    is_known = (mean > NEARLY_ALL) & (pl.len() >= least)
     return lists.filter(is_known.over(of_model))
 
 
