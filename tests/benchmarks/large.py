@@ -22,7 +22,7 @@ from typing import Any
 import bench
 import polars as pl
 from large_layouts import LAYOUTS, OF_SPREAD, SPREAD, write
-from large_worker import SCANS, DUCKDB, ONE_PLAN
+from large_worker import DUCKDB, ONE_PLAN, SCANS
 
 EVERY = {**LAYOUTS, SPREAD: OF_SPREAD}
 TOLERANCE = 1e-9

@@ -128,7 +128,7 @@ def _n_users_of_segments(judged: Judged, collect: Ask) -> pl.LazyFrame | None:
     (number,) = integer_ids([rows["user"]], len(rows))
     highest: Any = number.max()
     rows = rows.select("code", number=number)
-    n_users = n_numbers_of_codes([rows], 1 + (highest or 0), len(segments))
+    n_users = n_numbers_of_codes(rows, 1 + (highest or 0), len(segments))
     counts = segments.lazy().with_columns(n_users=n_users)
     return counts.filter(pl.col("n_users") > 0).drop("code")
 

@@ -91,23 +91,23 @@ MOST_BITS = 2**7
 NUMBER, CODE = pl.col("number"), pl.col("code")
 
 
-def n_numbers_of_codes(rows: Sequence[pl.DataFrame], n_numbers: int, n_codes: int) -> pl.Series:
-    """Count the distinct numbers per code over some frames with a `number` and a `code`.
+def n_numbers_of_codes(rows: pl.DataFrame, n_numbers: int, n_codes: int) -> pl.Series:
+    """Count the distinct numbers per code over rows with a `number` and a `code`.
 
     Numbers lie in [0, n_numbers), codes in [0, n_codes).
     """
     n_bits = n_numbers * n_codes
-    if not (READS_BITS and n_bits) or n_bits > MOST_BITS * sum(map(len, rows)) or n_bits >= 2**32:
+    if not (READS_BITS and n_bits) or n_bits > MOST_BITS * len(rows) or n_bits >= 2**32:
         return _n_of_pairs(rows, n_codes)
     # the number changes from row to row, so that the rows of a code are marked close to one another
     place = CODE.cast(pl.UInt32) * n_numbers + NUMBER.cast(pl.UInt32)
-    bits = marks(pl.concat(rows), place, n_bits)
+    bits = marks(rows, place, n_bits)
     return bits.reshape((n_codes, n_numbers)).arr.sum().cast(pl.Int64)
 
 
-def _n_of_pairs(rows: Sequence[pl.DataFrame], n_codes: int) -> pl.Series:
+def _n_of_pairs(rows: pl.DataFrame, n_codes: int) -> pl.Series:
     """Count distinct pairs of a number and a code, packed into one integer."""
-    pairs = pl.concat(row.select(pair=NUMBER.cast(pl.Int64) * n_codes + CODE) for row in rows)
+    pairs = rows.select(pair=NUMBER.cast(pl.Int64) * n_codes + CODE)
     codes = pairs.unique().to_series() % n_codes
     every = pl.int_range(n_codes, eager=True)  # so that each code has a count, one too many
     counts = pl.concat([every, codes]).rename("code").value_counts().sort("code")["count"]
