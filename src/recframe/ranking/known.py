@@ -82,8 +82,7 @@ def ask(judged: Judged, reads: Reads | None, collect: Ask) -> Known:
     if reads.first:
         judged = replace(judged, known=known)
         (rows,) = collect([judged.counted(judged.ranked(reads.k), {"truth", "both"})])
-        rows = merged(rows, judged.list_keys, collect)
-        known = replace(known, first=rows.lazy())
+        known = replace(known, first=merged(rows, judged.list_keys, collect).lazy())
     return known
 
 
