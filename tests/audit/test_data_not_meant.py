@@ -321,6 +321,12 @@ def test_some_users_of_many_show_a_mistake(mistake: str):
     assert words.startswith(f"{check}: ")
 
 
+def test_some_lists_of_many_show_that_they_return_the_truth():
+    truth = RECS.filter(pl.col("rank") <= 2).drop("rank")
+    (words,) = asked(many_times, scene(RECS, truth))
+    assert words.startswith("lists_of_the_truth: ")
+
+
 def test_a_model_of_many_users_without_a_hit_may_be_right():
     liked = TRUTH.with_columns(model=pl.lit("b"))
     lists = models(RECS).join(liked, on=["model", "user", "item"], how="anti")

@@ -220,7 +220,7 @@ def _register(function: Callable[..., pl.Expr], **about: Any) -> Metric[...]:
 
 
 def know(definition: Definition) -> Metric[...]:
-    """Register a metric as it was defined, by the user's own function in another process, where it may be defined anew, too."""
+    """Register a metric by its definition, which another process may have sent, in place of an older one of its name."""
     new: Metric[...] = Metric(definition)
     _registry[definition.name] = new
     _parsed.cache_clear()
