@@ -8,7 +8,17 @@ from typing import Any
 import polars as pl
 
 from recframe.audit.checks import Finding, Findings, check
-from recframe.audit.data import BEHIND_FIRST, ROWS, TIES, Data, item, n_rows, rank, user
+from recframe.audit.data import (
+    BEHIND_FIRST,
+    ROWS,
+    TIES,
+    Data,
+    item,
+    n_rows,
+    rank,
+    repeated,
+    user,
+)
 from recframe.frames.hints import NAMED, Either, Given, bind, text
 from recframe.frames.inputs import Frames
 from recframe.frames.kinds.kind import run_by_size
@@ -92,8 +102,8 @@ def fractional_ranks(data: Data) -> Findings:
         are_any = run_by_size(given.lazy().select(are_means.any()), len(given))
         if not are_any.item():
             return
-    ties = data.lists.filter(are_means).group_by(*data.keys, "rank").agg(ROWS)
-    yield Finding(data.main, ties.filter(n_rows > 1), ("user", "rank"), column="rank")
+    ties = repeated(data.lists.filter(are_means), data.keys, "rank")
+    yield Finding(data.main, ties, ("user", "rank"), column="rank")
 
 
 @check(
@@ -115,8 +125,8 @@ def repeated_ranks(data: Data) -> Findings:
 
 def _shared(data: Data, rows: pl.LazyFrame, place: str) -> Finding:
     """Return the ranks or scores that several items of a list have."""
-    places = rows.group_by(*data.keys, place).agg(ROWS, items=item.n_unique())
-    return Finding(data.main, places.filter(pl.col("items") > 1), ("user", place, "items"))
+    places = repeated(rows, data.keys, place, items=item.n_unique()).filter(pl.col("items") > 1)
+    return Finding(data.main, places, ("user", place, "items"))
 
 
 @check(

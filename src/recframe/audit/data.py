@@ -367,12 +367,25 @@ class Data:
     def same_pairs(self, keys: Sequence[str], **also: pl.Expr) -> pl.LazyFrame:
         """Return the items with several judged rows of some keys, with their `lowest` and `highest` relevance, and more."""
         ends = {"lowest": relevance.min(), "highest": relevance.max()}
-        return self.truth.group_by(*keys, "item").agg(ROWS, **ends, **also).filter(n_rows > 1)
+        return repeated(self.truth, keys, "item", **ends, **also)
 
     @property
     def pairs_of_lists(self) -> pl.LazyFrame:
         """The rows of the frame of the lists that have a user and an item."""
         return self.inputs.identified("recommendations")
+
+
+def repeated(
+    rows: pl.LazyFrame, keys: Sequence[str], column: str, **values: pl.Expr
+) -> pl.LazyFrame:
+    """Return the values of a column that several rows of some keys have: their number of rows, and other values of these.
+
+    NOTE: to count the values of a list takes a tenth of the time that a group for each value takes.
+    """
+    has_twice = (pl.col(column).n_unique() < pl.len()).alias("has twice")
+    lists = rows.group_by(keys).agg(has_twice).filter("has twice")
+    rows = rows.join(lists, on=keys, how="semi", nulls_equal=True)
+    return rows.group_by(*keys, column).agg(ROWS, **values).filter(n_rows > 1)
 
 
 def example(shown: Sequence[str] | str, schema: pl.Schema) -> pl.Expr:
