@@ -1,19 +1,29 @@
-"""Numbers beside codes are counted as sets count them, where bits would be too many."""
+"""Distinct numbers of codes are those of sets: by bits of one block or several, or without bits that would be too many."""
 
 from __future__ import annotations
 
-import polars as pl
-import pytest
+from typing import Any
+from unittest.mock import patch
 
-from recframe.frames.rows.integer_ids import n_numbers_of_codes
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recframe.frames.rows import integer_ids
 
 N_CODES = 4
+PAIRS = st.lists(st.tuples(st.integers(0, 99), st.integers(0, N_CODES - 1)))
 
 
-@pytest.mark.parametrize("highest", [2**22, 2**40])
-def test_many_numbers_and_codes_take_no_bits(highest: int):
-    numbers = [(highest, 3), (5, 2), (highest, 3), (highest, 2), (7, 1), (9, 3)]
-    rows = pl.DataFrame(numbers, schema={"number": pl.Int64, "code": pl.UInt32}, orient="row")
+@given(pairs=PAIRS, step=st.sampled_from([1, 2**22, 2**40]), order=st.sampled_from([list, sorted]))
+def test_distinct_numbers_of_codes_are_those_of_sets(
+    pairs: list[tuple[int, int]], step: int, order: Any
+):
+    rows = [(number * step, code) for number, code in order(pairs)]
+    frame = pl.DataFrame(rows, schema={"number": pl.Int64, "code": pl.UInt32}, orient="row")
 
-    assert n_numbers_of_codes(rows, highest + 1, N_CODES).to_list() == [0, 1, 2, 2]
-    assert n_numbers_of_codes(rows.clear(), 0, N_CODES).to_list() == [0] * N_CODES
+    with patch.object(integer_ids, "BLOCK_BITS", 10 * N_CODES):
+        counts = integer_ids.n_numbers_of_codes(frame, 99 * step + 1, N_CODES)
+
+    distinct = [code for _, code in {*rows}]
+    assert counts.to_list() == [*map(distinct.count, range(N_CODES))]

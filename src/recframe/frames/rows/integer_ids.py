@@ -88,6 +88,8 @@ def small_codes(rows: Sequence[pl.DataFrame]) -> tuple[list[pl.Series], pl.DataF
 
 MOST_BITS = 2**7
 """Most bits per row for a bitmap, which is faster than a sort up to there."""
+BLOCK_BITS = 2**24
+"""Bits of a block of numbers in order, which a cache of the processor holds."""
 NUMBER, CODE = pl.col("number"), pl.col("code")
 
 
@@ -99,10 +101,18 @@ def n_numbers_of_codes(rows: pl.DataFrame, n_numbers: int, n_codes: int) -> pl.S
     n_bits = n_numbers * n_codes
     if not (READS_BITS and n_bits) or n_bits > MOST_BITS * len(rows) or n_bits >= 2**32:
         return _n_of_pairs(rows, n_codes)
-    # the number changes from row to row, so that the rows of a code are marked close to one another
-    place = CODE.cast(pl.UInt32) * n_numbers + NUMBER.cast(pl.UInt32)
-    bits = marks(rows, place, n_bits)
-    return bits.reshape((n_codes, n_numbers)).arr.sum().cast(pl.Int64)
+    numbers, block = rows["number"], n_numbers
+    if numbers.is_sorted():
+        block = min(n_numbers, max(1, BLOCK_BITS // n_codes))
+    firsts = range(0, n_numbers, block)
+    starts = [*numbers.search_sorted(pl.Series(firsts)), len(rows)]
+    counts = pl.zeros(n_codes, pl.Int64, eager=True)
+    for first, start, end in zip(firsts, starts, starts[1:], strict=False):
+        # the number changes from row to row, so that the rows of a code are marked close to one another
+        place = CODE.cast(pl.UInt32) * block + (NUMBER - first).cast(pl.UInt32)
+        bits = marks(rows.slice(start, end - start), place, block * n_codes)
+        counts += bits.reshape((n_codes, block)).arr.sum()
+    return counts
 
 
 def _n_of_pairs(rows: pl.DataFrame, n_codes: int) -> pl.Series:
