@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import count
@@ -166,10 +166,6 @@ class Recorder:
         self.windows[name] = expression
         return pl.col(name)
 
-    def total(self, value: pl.Expr) -> pl.Expr:
-        """Return the sum of a value over the rows."""
-        return value.sum()
-
     def by_worth(self, worth: Callable[[Source], pl.Expr]) -> str:
         """Return the prefix of the columns of an order of the relevant rows."""
         inner = Recorder()
@@ -200,10 +196,8 @@ class Recorder:
     @property
     def read(self) -> set[str]:
         """The columns that are read, for a value or row by row."""
-        names = set(self.asked)
-        for value in (*self.values.values(), *self.worths.values()):
-            names.update(value.meta.root_names())
-        return names
+        values = self.values | self.worths
+        return self.asked | roots_of(values.values())
 
     def reads_lists(self) -> bool:
         """Whether a word needs more than the hits and the relevant rows."""
@@ -225,6 +219,11 @@ class Recorder:
         values, columns = self.values_of(kind), sorted(self.asked & kind)
         branches = [rows.group_by(keys).agg(values)] if values else []
         return [*branches, rows.select(*keys, *columns)] if columns else branches
+
+
+def roots_of(values: Iterable[pl.Expr]) -> set[str]:
+    """Return the columns that expressions read."""
+    return {name for value in values for name in value.meta.root_names()}
 
 
 def _are_of_one_kind(names: set[str]) -> bool:

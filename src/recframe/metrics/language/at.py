@@ -76,9 +76,6 @@ class Source(Protocol):
     def running(self, expression: pl.Expr) -> pl.Expr:
         """Return a cumulative expression of hit words, worked out list by list in the order of the ranks."""
 
-    def total(self, value: pl.Expr) -> pl.Expr:
-        """Return the sum of a value over the rows of a list; where it is of each row alone, a plan may look it up."""
-
     def by_worth(self, worth: Callable[[Source], pl.Expr]) -> str:
         """Return the name of the columns of relevant rows in the order of a worth that is made of the columns of hits."""
 
@@ -279,7 +276,7 @@ class At:
             raise RecframeError(
                 "at.sum() takes a function of a hit, at.sum(lambda hit: hit.gain); a value has its own sum, at.gain.sum()"
             )
-        return self.source.total(self._cut(value(replace(self, cut=True))))
+        return self._cut(value(replace(self, cut=True))).sum()
 
     def running(self, expression: pl.Expr) -> pl.Expr:
         """Return a cumulative expression of hit words (`cum_sum`, `cum_prod`, `shift`), taken from the best rank down."""
@@ -441,9 +438,7 @@ class At:
     @property
     def n_relevant(self) -> pl.Expr:
         """The number of relevant rows, listed or not."""
-        return self.source.of_rows(
-            lambda source: source.total(source.column("relevant_gain").is_not_null())
-        )
+        return self._count("relevant_gain")
 
     def inverse_propensities(self, exponent: float, least: float) -> pl.Expr:
         """Return the sum of 1 / propensity over the relevant rows: an estimate of their number, observed or not."""

@@ -57,10 +57,6 @@ class JudgedList:
         """Return the expression as it is: the hits already stand in the order of their ranks."""
         return expression
 
-    def total(self, value: pl.Expr) -> pl.Expr:
-        """Return the sum of a value over the rows."""
-        return value.sum()
-
     def by_worth(self, worth: Callable[[Source], pl.Expr]) -> str:
         """Say that one list has no such order."""
         return str(self.column(f"worth of {worth}"))
