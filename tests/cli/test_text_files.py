@@ -234,6 +234,8 @@ ERRORS = {
         "the item: --columns item=NAME, or in this file alone --columns recs=item=NAME")),
     "a column of one file that is not there": ("--columns|truth=item=artcle", of(),
         "'t.csv' has no column 'artcle'. It has 'user', 'item'."),
+    "a file that is not given": ("--separator|items=;", of(),
+        "--separator is for the file 'items', which is not given; this command reads recs, truth"),
     "no header": ("", of(BARE),
         ("'r.csv' has two columns named '1'; drop or rename one of them, or name all: --header "
         "user,item,rank")),

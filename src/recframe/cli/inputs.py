@@ -13,10 +13,11 @@ import polars as pl
 import recframe as rf
 from recframe.cli import files
 from recframe.cli.files import ONLY_NAMED, Given
-from recframe.cli.options import OF_FILES
+from recframe.cli.options import OF_FILES, PER_FILE
 from recframe.cli.output import Options, console_of, note, noted
 from recframe.cli.readers import table_of
 from recframe.cli.text_dtypes import typed
+from recframe.errors import RecframeError
 from recframe.frames import hints
 from recframe.frames.hints import InShell
 from recframe.frames.options import DEFAULTS
@@ -45,6 +46,14 @@ def scan(path: str) -> pl.LazyFrame:
 
 def scanned(paths: Mapping[str, str], options: Options) -> dict[str, pl.LazyFrame]:
     """Return the tables of all files, with dtypes that match."""
+    for option in ("columns", *PER_FILE):
+        for key in options.get(option) or {}:
+            file = key[0] if isinstance(key, tuple) else key
+            if file not in {"", *paths}:
+                raise RecframeError(
+                    f"--{option.replace('_', '-')} is for the file {file!r}, which is not given; this command reads "
+                    f"{', '.join(paths)}"
+                )
     # a pipe can be read once
     sources = {path: files.sources(path) for path in dict.fromkeys(paths.values())}
     tables, columns = {}, columns_of(options)
