@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+import recframe as rf
 from frame_sizes import LARGE, SIZE
 from recframe.frames.kinds import kind as kinds
 
@@ -27,7 +28,7 @@ ORDERS = {
 @pytest.fixture(autouse=True)
 def _streaming(monkeypatch):
     """Let these frames stream, as those of millions of rows do; large ones that do not are among those of other tests."""
-    monkeypatch.setattr(kinds, "_STREAMED", LARGE)
+    monkeypatch.setattr(kinds, "MANY", LARGE)
 
 
 def judged(user: pl.Expr, item: pl.Expr) -> pl.DataFrame:
@@ -65,6 +66,14 @@ def test_gains_of_any_size_take_their_best_order(factor):
     assert_frame_equal(
         frame.rec.evaluate("ndcg@5"), judged(NUMBER, NUMBER).rec.evaluate("ndcg@5"), rel_tol=1e-12
     )
+
+
+@pytest.mark.parametrize("by", [None, "item"])
+def test_an_infinite_relevance_fails_among_many_rows(by):
+    frame = judged(NUMBER, NUMBER).with_columns(pl.col("relevance") / (pl.col("item") < 11))
+
+    with pytest.raises(rf.DataError, match="a relevance is infinite"):
+        frame.rec.evaluate("ndcg@5", by=by)
 
 
 @pytest.mark.parametrize("dtype", [pl.Int16, pl.Int32, pl.Int64])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import count
@@ -196,8 +196,10 @@ class Recorder:
     @property
     def read(self) -> set[str]:
         """The columns that are read, for a value or row by row."""
-        values = self.values | self.worths
-        return self.asked | roots_of(values.values())
+        names = set(self.asked)
+        for value in (*self.values.values(), *self.worths.values()):
+            names.update(value.meta.root_names())
+        return names
 
     def reads_lists(self) -> bool:
         """Whether a word needs more than the hits and the relevant rows."""
@@ -219,11 +221,6 @@ class Recorder:
         values, columns = self.values_of(kind), sorted(self.asked & kind)
         branches = [rows.group_by(keys).agg(values)] if values else []
         return [*branches, rows.select(*keys, *columns)] if columns else branches
-
-
-def roots_of(values: Iterable[pl.Expr]) -> set[str]:
-    """Return the columns that expressions read."""
-    return {name for value in values for name in value.meta.root_names()}
 
 
 def _are_of_one_kind(names: set[str]) -> bool:

@@ -34,7 +34,6 @@ from recframe.evaluation.required_columns import (
     Recorder,
     needs_of,
     recorded,
-    roots_of,
 )
 from recframe.frames.kinds.kind import Ask
 from recframe.frames.rows.joins import (
@@ -205,14 +204,16 @@ def values_of_users(
     lists = rows.group_by(judged.list_keys).agg(*values.values(), counted=counted)
     _check_shapes(lists, values, metrics)
     has_one_truth = judged.truth is not None and context.relevant_from == "truth"
-    read = words.read if has_one_truth else set[str]()
+    read, roots = words.read if has_one_truth else set[str](), set[str]()
+    for value in values.values():
+        roots.update(value.meta.root_names())
     return UserValues(
         judged=judged,
         keys=list(keys),
         names=list(values),
         # NOTE: a name as text has Polars look it up in the whole plan's schema, which is a tenth of a small call
         present=lists.filter(pl.col("counted")),
-        empty=_no_rows(frozenset(roots_of(values.values()))).select(values.values()),
+        empty=_no_rows(frozenset(roots)).select(values.values()),
         steep="steepness" in words.asked,
         aligned=bool(read & RELEVANT) and read <= OF_HITS_OR_RELEVANT,
     )

@@ -17,6 +17,7 @@ from recframe.frames.roles import names_trainings, unbound_labels
 from recframe.frames.rows.joins import are_in_steps, distinct_names
 from recframe.frames.segments import Segment
 from recframe.ranking.judged_frame import (
+    GAIN,
     MODEL,
     PAIR,
     RANK,
@@ -109,7 +110,10 @@ def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
             below &= RANK.gt(-inf)  # which is no rank
         checks.append(inputs.check("recommendations", below, str(RANK_BELOW_1)))
     if looks and inputs.relevance_dtype.is_float() and "relevance" not in inputs.known.hold:
-        checks.append(source.select(check=fails_whole_if(highest == inf, INFINITE_RELEVANCE)))
+        pairs = None if judged.rows else judged.known.pairs
+        is_infinite = highest == inf if pairs is None else GAIN.max() == inf
+        found = source if pairs is None else pairs
+        checks.append(found.select(check=fails_whole_if(is_infinite, INFINITE_RELEVANCE)))
     if looks:
         of_lists, rows = inputs.inside("lists"), inputs.counted("recommendations")
         for segment in inputs.segments:

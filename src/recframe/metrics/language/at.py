@@ -438,7 +438,9 @@ class At:
     @property
     def n_relevant(self) -> pl.Expr:
         """The number of relevant rows, listed or not."""
-        return self._count("relevant_gain")
+        return self.source.of_rows(
+            lambda source: source.column("relevant_gain").is_not_null().sum()
+        )
 
     def inverse_propensities(self, exponent: float, least: float) -> pl.Expr:
         """Return the sum of 1 / propensity over the relevant rows: an estimate of their number, observed or not."""
