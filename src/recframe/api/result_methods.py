@@ -263,9 +263,8 @@ class ResultsShown(Generic[F]):
             lacks=sentences(asked.notes) if asked else [],
         )
 
-    def _lists_of(self, metric: Metric[...], users: pl.Series) -> pl.DataFrame:
-        """Return the lists of some users, for the cases of a report."""
-        return lists_of(self, metric, users)
+    _lists_of = lists_of
+    """The lists of some users, for the cases of a report."""
 
     @property
     def plot(self) -> Plot:
