@@ -83,7 +83,7 @@ def fuse(  # noqa: PLR0913  one call says what is fused and how
     one_of("method", method, get_args(By))
     one_of("normalize", normalize, (*get_args(Normalize), None))
     given = {"model": model, "user": user, "item": item, "rank": rank, "score": score}
-    frames, options = held(lists, {name: one for name, one in given.items() if one is not None})
+    frames, options = held(lists, given)
     names = [*frames.frames] if isinstance(frames, Models) else []
     smoothing = _number("smoothing", smoothing, least=0)
     fusion = Fusion(method, normalize, smoothing, _checked(weights, method, names))
