@@ -132,9 +132,9 @@ def understood(method: C) -> C:
     return cast("C", called)
 
 
-def signature_of_rec() -> inspect.Signature:
-    """Return the parameters of `rec(...)`: the truth by position too, and each option by its name."""
-    own = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+def signature_of_rec(first: str) -> inspect.Signature:
+    """Return the parameters of `rec(...)`: the first and the truth by position too, and each option by its name."""
+    own = Parameter(first, Parameter.POSITIONAL_OR_KEYWORD)
     found = [own, own.replace(name="truth", default=None, annotation="Any")]
     for name in OPTIONS[1:]:
         annotation = f"{TYPES[name].removesuffix(' | None')} | None"

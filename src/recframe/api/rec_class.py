@@ -499,7 +499,7 @@ if TYPE_CHECKING:
         ) -> Segmented[F]: ...
 
 
-vars(Rec.__call__)["__signature__"] = argument_errors.signature_of_rec()
+vars(Rec.__call__)["__signature__"] = argument_errors.signature_of_rec("self")
 METHODS = frozenset(name for one in Rec.__mro__ for name in vars(one) if not name.startswith("_"))
 """Public methods, without the users' own metrics."""
 registry.reserve(METHODS)
