@@ -86,11 +86,11 @@ class Compared(Generic[F]):
         """
         from recframe.statistics.segments import gaps  # noqa: PLC0415  NumPy and SciPy are an extra
 
-        rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
-        asked = question(rec, metrics, k, by, cluster)
-        columns = {"by": pl.String, **_model(asked), **GAPS}
-        crossed = [(one.inside,) for one in asked.segments]
-        result: F = _of_segments(asked, baseline, gaps, columns, crossed, (min_users, level))
+        request = (metrics, k, by, cluster)
+        columns = {"by": pl.String, **GAPS}
+        result: F = _of_segments(
+            self, request, baseline, gaps, columns, depth=1, min_users=min_users, level=level
+        )
         return result
 
     @argument_errors.understood
@@ -154,18 +154,10 @@ class Compared(Generic[F]):
         """
         from recframe.statistics.segments import slices  # noqa: PLC0415  NumPy and SciPy are an extra
 
-        rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
-        asked = question(rec, metrics, k, by, cluster)
-        names = [segment.inside for segment in asked.segments]
-        sizes = range(1, min(depth, len(names)) + 1)
-        crossed = [*chain.from_iterable(combinations(names, size) for size in sizes)]
-        if len(crossed) > MOST_CROSSINGS:
-            raise RecframeError(
-                f"depth={depth} of these columns makes {len(crossed)} crossings, but slices takes {MOST_CROSSINGS} at most; "
-                "give fewer columns, or depth=1"
-            )
-        columns = {**_model(asked), **SLICES}
-        result: F = _of_segments(asked, baseline, slices, columns, crossed, (min_users, level))
+        request = (metrics, k, by, cluster)
+        result: F = _of_segments(
+            self, request, baseline, slices, SLICES, depth=depth, min_users=min_users, level=level
+        )
         return result
 
     @argument_errors.understood
@@ -225,32 +217,40 @@ class Compared(Generic[F]):
         return result
 
 
-def _model(asked: Question) -> dict[str, Any]:
-    return {one: asked.inputs.schema[one] for one in asked.inputs.model}
-
-
-def _of_segments(
-    asked: Question,
+def _of_segments(  # noqa: PLR0913  those of gaps and slices
+    rec: Any,
+    request: tuple[Sequence[Asked], Cutoffs, By, str | None],
     baseline: object,
     made: Callable[..., pl.DataFrame],
     columns: Mapping[str, Any],
-    crossed: Sequence[tuple[str, ...]],
-    options: tuple[int, float],
+    *,
+    depth: int,
+    min_users: int,
+    level: float,
 ) -> Any:
-    """Return what a function of this name makes of the sums of segments, as a frame of the kind that came in."""
+    """Return what a function of this name makes of the sums of up to `depth` crossed columns, in the kind that came in."""
     from recframe.statistics.segments import Segmenting  # noqa: PLC0415
 
     call = made.__name__
+    asked = question(rec._candidates(baseline), *request)  # noqa: SLF001  the methods of this room are those of a Rec
+    inputs, inside = asked.inputs, [segment.inside for segment in asked.segments]
+    sizes = range(1, min(depth, len(inside)) + 1)
+    crossed = [*chain.from_iterable(combinations(inside, size) for size in sizes)]
+    if call == "slices" and len(crossed) > MOST_CROSSINGS:
+        raise RecframeError(
+            f"depth={depth} of these columns makes {len(crossed)} crossings, but slices takes {MOST_CROSSINGS} at most; "
+            "give fewer columns, or depth=1"
+        )
     _check(asked, call)
-    own = {segment.inside: segment.name for segment in asked.inputs.segments}
-    how = Segmenting(own, asked.metrics, *options, asked.cluster)
+    own = {segment.inside: segment.name for segment in inputs.segments}
+    how = Segmenting(own, asked.metrics, min_users, level, asked.cluster)
     pairing = None if baseline is None else asked.pairs(baseline)
     cells = asked.cells(call, pairing, partial(_checks_of_users, call=call))
     names = {name: name for name in columns if name == "by"}
-    names |= {model: asked.inputs.context.names[model] for model in asked.inputs.model}
-    schema = pl.Schema(columns)
+    names |= {model: inputs.context.names[model] for model in inputs.model}
+    schema = pl.Schema({**columns, **{model: inputs.schema[model] for model in inputs.model}})
     return asked.result(
-        cells, lambda rows: made(rows, crossed, how, schema), names, columns, of_values=False
+        cells, lambda rows: made(rows, crossed, how, schema), names, schema, of_values=False
     )
 
 
