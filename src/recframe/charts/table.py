@@ -217,9 +217,9 @@ def _spreads(rec: Any, looks: Looks, by: Sequence[Any]) -> pl.DataFrame:
             "std=True shows the standard deviation over trainings; bind their column: rec(training='seed')"
         )
     result = rec.evaluate(looks.metrics, by=[*by, context.training], tidy=True)
-    # NOTE: one by one, since some names, such as "^.*$", are patterns to Polars
-    kept = [column for column in result.get_columns() if column.name != context.training]
-    rows = with_names(pl.DataFrame(kept), context.model).data
+    # NOTE: by its own name, since some names, such as "^.*$", are patterns to Polars elsewhere
+    result.drop_in_place(context.training)
+    rows = with_names(result, context.model).data
     metrics = [*map(str, looks.metrics)] * (len(rows) // len(looks.metrics))
-    rows = rows.with_columns(pl.Series("metric", metrics, dtype=pl.String))
+    rows = rows.with_columns(pl.Series("metric", metrics, pl.String))
     return rows.group_by(KEYS).agg(spread=pl.col("value").std())
