@@ -339,13 +339,12 @@ def tidied(values: pl.LazyFrame, inputs: Frames, metrics: Metrics) -> pl.LazyFra
 
     NOTE: lists of one struct for each metric, since a concatenation would read the plan once for each.
     """
-    n = n_keys(inputs)
-    names, keys = values.collect_schema().names()[:n], [f"key {place}" for place in range(n)]
-    check_names(dict(zip(keys, names, strict=True)), TIDY)
+    names = values.collect_schema().names()[: n_keys(inputs)]
+    keys = {f"key {place}": name for place, name in enumerate(names)}
+    check_names(keys, TIDY)
     rows = pl.concat_list([_tidy_row(metric) for metric in metrics]).alias("rows")
-    long = numbered(values, keys).select(*keys, rows).explode("rows", **AS_EVER)
-    named = (pl.col(key).alias(name) for key, name in zip(keys, names, strict=True))
-    return long.unnest("rows").select(*named, *TIDY)
+    long = numbered(values, [*keys]).select(*keys, rows).explode("rows", **AS_EVER)
+    return long.unnest("rows").rename(keys)
 
 
 def _tidy_row(metric: Metric[...]) -> pl.Expr:
