@@ -11,9 +11,10 @@ from recframe.api import argument_errors
 from recframe.api.argument_errors import By, Cutoffs, F
 from recframe.api.previous_results import earlier_rows, with_earlier
 from recframe.api.request import Question, question
+from recframe.charts.long_format import texts
 from recframe.errors import DataError, RecframeError
 from recframe.evaluation.required_columns import Conventions
-from recframe.frames.dtypes import as_text, text_of
+from recframe.frames.dtypes import text_of
 from recframe.frames.hints import A_FRAME_EACH, Either, bind
 from recframe.frames.kinds.kind import Taken, collected
 from recframe.frames.roles import listed
@@ -212,8 +213,8 @@ def _pairing(of: Question, model: str, requirement: str) -> Pairing:
 
 def _of_models(rows: pl.DataFrame, models: Sequence[str], asked: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of the requested models, or raise an error for unknown ones."""
-    text = as_text(pl.col(MODEL), rows.schema[MODEL])
-    known = rows.select(text.drop_nulls().unique().sort()).to_series().to_list()
+    text = texts(rows[MODEL])
+    known = text.drop_nulls().unique().sort().to_list()
     # of a baseline nothing may be required
     for unknown in (one for one in models if one not in [*known, *asked[BASELINE]]):
         raise DataError(
