@@ -77,7 +77,7 @@ class Request:
     """The metrics with all their parameters, one for each column."""
 
     @classmethod
-    def of(cls, kind: Kind, inputs: Frames, metrics: Metrics, *more: Any) -> Self:
+    def of(cls, kind: Kind, inputs: Frames, metrics: Metrics) -> Self:
         """Return the request of some metrics of frames, whose answers are of a kind."""
         context, is_own = inputs.context, inputs.context.profile is None
         home = inputs if is_own else under_profile.at_home(inputs)
@@ -87,7 +87,7 @@ class Request:
         else:
             stated = under_profile.asked(context, metrics)
         found = [*map(attrgetter("metric"), stated)]
-        return cls(kind, Run.of(kind), inputs, home, stated, found, *more)
+        return cls(kind, Run.of(kind), inputs, home, stated, found)
 
     def evaluated(self, beside: Sequence[str]) -> Taken:
         """Return the metrics by segment, with the columns that stand beside each: a plan, or its result."""
@@ -113,11 +113,11 @@ class Request:
 class Question(Request):
     """Statistical request: metrics by segment, with optional clusters of users."""
 
-    cluster: str | None
-    """Internal name of the column of clusters, which is the last segment."""
     looks: dict[str, pl.DataFrame] = field(default_factory=dict)
     """Rows of some users, which all checks of the call share; see `Data.look`."""
 
+    cluster: str | None = field(init=False)
+    """Internal name of the column of clusters, which is the last segment; over folds that of users."""
     segments: tuple[Segment, ...] = field(init=False)
     """The segments of the result, without the units that sums are taken of."""
     by: dict[str, str] = field(init=False)
@@ -139,8 +139,13 @@ class Question(Request):
                 decimals[one.metric.text] = n
                 exact = replace(one, context=one.context.having(decimals=None))
             conventions.append(exact)
-        by, segments = keys_of(whole, self.metrics), whole.segments
-        vars(self).update(segments=segments, by=by, decimals=decimals, conventions=conventions)
+        vars(self).update(
+            cluster=next(iter(units), None),
+            segments=whole.segments,
+            by=keys_of(whole, self.metrics),
+            decimals=decimals,
+            conventions=conventions,
+        )
 
     def pairs(self, baseline: object) -> Pairing:
         """Return the pairs of models, each with each or all with a baseline, or say why there are none."""
@@ -274,7 +279,6 @@ def question(
         inputs: Frames = rec._inputs(names or None, asked)  # noqa: SLF001  the methods of this room are those of a Rec
     else:
         inputs = _with_clusters(rec, asked, names, cluster)
-    unit = inputs.units[0] if inputs.units else None
     for one in inputs.segments:
         if one.inside in NOT_APART:
             given = Given("by", one.name)
@@ -282,19 +286,15 @@ def question(
                 f"{given}: {NOT_APART[one.inside]}; evaluate(by={one.name!r}) has the values"
             )
     if inputs.folds is not None:
-        inputs, unit = _over_folds(inputs, cluster), "user"
+        if cluster is not None:
+            raise RecframeError(
+                f"{Given('cluster', cluster)}: over folds each user is a cluster; leave it out"
+            )
+        # users are the units, who stand in several folds
+        user = Segment("user", inputs.context.names["user"], "id")
+        inputs = replace(inputs, segments=(*inputs.segments, user), units=("user",))
     kind = rec._answering(inputs.sides["recommendations"].kind)  # noqa: SLF001
-    return Question.of(kind, inputs, asked, unit)
-
-
-def _over_folds(inputs: Frames, cluster: object) -> Frames:
-    """Return the inputs with users as units, who stand in several folds."""
-    if cluster is not None:
-        raise RecframeError(
-            f"{Given('cluster', cluster)}: over folds each user is a cluster; leave it out"
-        )
-    user = Segment("user", inputs.context.names["user"], "id")
-    return replace(inputs, segments=(*inputs.segments, user), units=("user",))
+    return Question.of(kind, inputs, asked)
 
 
 def _with_clusters(rec: Any, metrics: Metrics, names: Sequence[Any], cluster: object) -> Frames:
