@@ -22,7 +22,6 @@ from recframe.errors import RecframeError
 from recframe.frames import options
 from recframe.frames.dtypes import text_of
 from recframe.frames.options import MOST_DECIMALS
-from recframe.metrics import accuracy
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 
@@ -288,14 +287,7 @@ def _texts(name: str, given: object) -> list[str]:
     return [options.text(name, one, "a name or several, such as 'overview'") for one in names]
 
 
-DEFAULTS = (
-    accuracy.ndcg,
-    accuracy.recall,
-    accuracy.precision,
-    accuracy.hit_rate,
-    accuracy.mrr,
-    accuracy.map,
-)
+DEFAULTS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
 """The metrics of a report without any, at `DEFAULT_K`."""
 DEFAULT_K = 10
 
