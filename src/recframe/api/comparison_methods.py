@@ -13,11 +13,10 @@ from recframe.api import argument_errors
 from recframe.api.argument_errors import Asked, By, Cutoffs, F
 from recframe.api.request import Question, check_names, question
 from recframe.errors import ColumnError, RecframeError, fails_whole_if, silent
-from recframe.evaluation.required_columns import needs_of, numbered
+from recframe.evaluation.required_columns import is_of_segment, numbered
 from recframe.frames.hints import Given
 from recframe.frames.inputs import Frames
 from recframe.frames.segments import Segment
-from recframe.metrics.language.definition import Metric
 from recframe.statistics.pareto_fronts import (
     COLUMNS,
     VERDICT,
@@ -268,25 +267,20 @@ def _check(asked: Question, call: str) -> None:
         raise RecframeError(
             f"{call} compares unweighted means over users; call it without {weight}, or evaluate(...)"
         )
-    for metric in asked.metrics:
-        _check_metric(call, metric)
+    # what is made of means, such as an F of mean precision and mean recall, has no value of each user either
+    for metric in filter(is_of_segment, asked.metrics):
+        why = "is computed from all users of a segment together, and no user has a value of it"
+        if metric.definition.grows:
+            why = (
+                "grows with the number of users, so a large segment has a larger value by its size"
+            )
+        raise RecframeError(
+            f"{call} takes no {str(metric)!r}, which {why}; evaluate(..., by=...) has its values, and compare(..., by=...) "
+            "compares models within each segment, where they have the same users"
+        )
     for segment in asked.inputs.segments:
         if segment.at in {"items", "id"} and segment.inside != "user":
             raise ColumnError(_not_of_users(call, segment, asked.inputs.units))
-
-
-def _check_metric(call: str, metric: Metric[...]) -> None:
-    """Reject metrics without users' values, or which grow with the number of users."""
-    # what is made of means, such as an F of mean precision and mean recall, has no value of each user either
-    if metric.shape != "set" and not needs_of(metric).means:
-        return
-    why = "is computed from all users of a segment together, and no user has a value of it"
-    if metric.definition.grows:
-        why = "grows with the number of users, so a large segment has a larger value by its size"
-    raise RecframeError(
-        f"{call} takes no {str(metric)!r}, which {why}; evaluate(..., by=...) has its values, and compare(..., by=...) "
-        "compares models within each segment, where they have the same users"
-    )
 
 
 def _checks_of_users(inputs: Frames, call: str) -> Iterator[pl.LazyFrame]:
