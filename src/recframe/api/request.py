@@ -102,10 +102,8 @@ class Request:
         over_lists = any(one.over == "lists" for one in self.stated)
         if over_lists or not self.inputs.model or self.inputs.inside("id"):
             return self.evaluated(SUPPORT)
-        context = self.stated[0].context.having(weight=None)
-        with_list = Convention(context, WITH_LIST)
-        whole = replace(self, stated=[with_list, *self.stated], metrics=[WITH_LIST, *self.metrics])
-        plan = whole.evaluated(SUPPORT)
+        with_list = Convention(self.stated[0].context.having(weight=None), WITH_LIST)
+        plan = replace(self, stated=[with_list, *self.stated]).evaluated(SUPPORT)
         return plan.drop(str(WITH_LIST)).rename({support_of(WITH_LIST): "n_lists"})
 
 
