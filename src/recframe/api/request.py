@@ -166,9 +166,16 @@ class Question(Request):
             rows = sums_of(Sample(inputs, asked, run, self.cluster).paired(pairing))
             return rows.sort([*order, PLACE], nulls_last=True)
 
-        places = zip(asked, map(attrgetter("metric.text"), asked.values()), strict=True)
-        what = ("sums", pairing, *places)
-        return planned(self.home, self.conventions, self.run, made, *what, middling=FEW_ROWS)
+        return planned(
+            self.home,
+            self.conventions,
+            self.run,
+            made,
+            "sums",
+            pairing,
+            *zip(asked, map(attrgetter("metric.text"), asked.values()), strict=True),
+            middling=FEW_ROWS,
+        )
 
     def cells(self, call: str, pairing: Pairing | None, checks: Checks) -> Taken:
         """Return the sums of users' values by crossed segments, after checks that each user stands in one."""
@@ -179,8 +186,9 @@ class Question(Request):
             cells, _ = cells_of(Sample(inputs, asked, run, self.cluster).paired(pairing))
             return cells.drop(BASELINE, strict=False)
 
-        what = (call, pairing)
-        return planned(self.home, self.conventions, self.run, made, *what, middling=FEW_ROWS)
+        return planned(
+            self.home, self.conventions, self.run, made, call, pairing, middling=FEW_ROWS
+        )
 
     @cached_property
     def notes(self) -> pl.LazyFrame | None:
