@@ -50,8 +50,9 @@ def check_call(
     """Reject frames that are not bound, and unknown options; those that a metric does not have are its own to reject."""
     for argument in (*arguments, given.get("k"), given.get("by")):
         if not isinstance(argument, PLAIN) and is_side(argument):
-            first = f"bind it first: frame.rec(truth=truth).{call}(...)"
-            raise CallError(f"rec.{call}() takes no frame, but found {kind_of(argument)}; {first}")
+            raise CallError(
+                f"rec.{call}() takes no frame, but found {kind_of(argument)}; bind it first: frame.rec(truth=truth).{call}(...)"
+            )
     check_options(given, named, call)
 
 

@@ -419,13 +419,16 @@ def _share(call: str, share: object, n_folds: int) -> float:
     """Return the share of each fold's truth, which folds say where it is left out."""
     if share is None:
         if n_folds == 1:
-            found = f"rec.split.{call}() needs a share, or several folds to part all among them"
-            raise CallError(f"{found}; write {call}(share=0.2) or {call}(folds=5)")
+            raise CallError(
+                f"rec.split.{call}() needs a share, or several folds to part all among them; write {call}(share=0.2) or "
+                f"{call}(folds=5)"
+            )
         return 1 / n_folds
     number = options.share("share", share, "0.2")
     if round(number * n_folds, 9) > 1:
-        found = f"folds={n_folds} of share={shown(share)} are more than all"
-        raise RecframeError(f"{found}; write a share up to {1 / n_folds:.4g}, or fewer folds")
+        raise RecframeError(
+            f"folds={n_folds} of share={shown(share)} are more than all; write a share up to {1 / n_folds:.4g}, or fewer folds"
+        )
     return number
 
 

@@ -95,8 +95,9 @@ class Table:
         """Write the table to a file, in the form that its ending names: `.html`, `.tex` or `.md`."""
         ending = Path(path).suffix.lower()
         if ending not in FORMS:
-            known = f"known are {', '.join(FORMS)}"
-            raise RecframeError(f"cannot write {str(path)!r}: {wrong_ending(ending)}; {known}")
+            raise RecframeError(
+                f"cannot write {str(path)!r}: {wrong_ending(ending)}; known are {', '.join(FORMS)}"
+            )
         atomic_write.write_text(path, getattr(self, FORMS[ending])())
 
     __repr__ = _repr_markdown_ = markdown
