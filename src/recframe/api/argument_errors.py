@@ -50,8 +50,9 @@ def check_call(
     """Reject frames that are not bound, and unknown options; those that a metric does not have are its own to reject."""
     for argument in (*arguments, given.get("k"), given.get("by")):
         if not isinstance(argument, PLAIN) and is_side(argument):
-            first = f"bind it first: frame.rec(truth=truth).{call}(...)"
-            raise CallError(f"rec.{call}() takes no frame, but found {kind_of(argument)}; {first}")
+            raise CallError(
+                f"rec.{call}() takes no frame, but found {kind_of(argument)}; bind it first: frame.rec(truth=truth).{call}(...)"
+            )
     check_options(given, named, call)
 
 
@@ -132,9 +133,9 @@ def understood(method: C) -> C:
     return cast("C", called)
 
 
-def signature_of_rec() -> inspect.Signature:
-    """Return the parameters of `rec(...)`: the truth by position too, and each option by its name."""
-    own = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+def signature_of_rec(first: str) -> inspect.Signature:
+    """Return the parameters of `rec(...)`: the first and the truth by position too, and each option by its name."""
+    own = Parameter(first, Parameter.POSITIONAL_OR_KEYWORD)
     found = [own, own.replace(name="truth", default=None, annotation="Any")]
     for name in OPTIONS[1:]:
         annotation = f"{TYPES[name].removesuffix(' | None')} | None"

@@ -13,11 +13,10 @@ from recframe.api import argument_errors
 from recframe.api.argument_errors import Asked, By, Cutoffs, F
 from recframe.api.request import Question, check_names, question
 from recframe.errors import ColumnError, RecframeError, fails_whole_if, silent
-from recframe.evaluation.required_columns import needs_of, numbered
+from recframe.evaluation.required_columns import is_of_segment, numbered
 from recframe.frames.hints import Given
 from recframe.frames.inputs import Frames
 from recframe.frames.segments import Segment
-from recframe.metrics.language.definition import Metric
 from recframe.statistics.pareto_fronts import (
     COLUMNS,
     VERDICT,
@@ -86,11 +85,11 @@ class Compared(Generic[F]):
         """
         from recframe.statistics.segments import gaps  # noqa: PLC0415  NumPy and SciPy are an extra
 
-        rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
-        asked = question(rec, metrics, k, by, cluster)
-        columns = {"by": pl.String, **_model(asked), **GAPS}
-        crossed = [(one.inside,) for one in asked.segments]
-        result: F = _of_segments(asked, baseline, gaps, columns, crossed, (min_users, level))
+        request = (metrics, k, by, cluster)
+        columns = {"by": pl.String, **GAPS}
+        result: F = _of_segments(
+            self, request, baseline, gaps, columns, depth=1, min_users=min_users, level=level
+        )
         return result
 
     @argument_errors.understood
@@ -154,18 +153,10 @@ class Compared(Generic[F]):
         """
         from recframe.statistics.segments import slices  # noqa: PLC0415  NumPy and SciPy are an extra
 
-        rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
-        asked = question(rec, metrics, k, by, cluster)
-        names = [segment.inside for segment in asked.segments]
-        sizes = range(1, min(depth, len(names)) + 1)
-        crossed = [*chain.from_iterable(combinations(names, size) for size in sizes)]
-        if len(crossed) > MOST_CROSSINGS:
-            raise RecframeError(
-                f"depth={depth} of these columns makes {len(crossed)} crossings, but slices takes {MOST_CROSSINGS} at most; "
-                "give fewer columns, or depth=1"
-            )
-        columns = {**_model(asked), **SLICES}
-        result: F = _of_segments(asked, baseline, slices, columns, crossed, (min_users, level))
+        request = (metrics, k, by, cluster)
+        result: F = _of_segments(
+            self, request, baseline, slices, SLICES, depth=depth, min_users=min_users, level=level
+        )
         return result
 
     @argument_errors.understood
@@ -225,32 +216,40 @@ class Compared(Generic[F]):
         return result
 
 
-def _model(asked: Question) -> dict[str, Any]:
-    return {one: asked.inputs.schema[one] for one in asked.inputs.model}
-
-
-def _of_segments(
-    asked: Question,
+def _of_segments(  # noqa: PLR0913  those of gaps and slices
+    rec: Any,
+    request: tuple[Sequence[Asked], Cutoffs, By, str | None],
     baseline: object,
     made: Callable[..., pl.DataFrame],
     columns: Mapping[str, Any],
-    crossed: Sequence[tuple[str, ...]],
-    options: tuple[int, float],
+    *,
+    depth: int,
+    min_users: int,
+    level: float,
 ) -> Any:
-    """Return what a function of this name makes of the sums of segments, as a frame of the kind that came in."""
+    """Return what a function of this name makes of the sums of up to `depth` crossed columns, in the kind that came in."""
     from recframe.statistics.segments import Segmenting  # noqa: PLC0415
 
     call = made.__name__
+    asked = question(rec._candidates(baseline), *request)  # noqa: SLF001  the methods of this room are those of a Rec
+    inputs, inside = asked.inputs, [segment.inside for segment in asked.segments]
+    sizes = range(1, min(depth, len(inside)) + 1)
+    crossed = [*chain.from_iterable(combinations(inside, size) for size in sizes)]
+    if call == "slices" and len(crossed) > MOST_CROSSINGS:
+        raise RecframeError(
+            f"depth={depth} of these columns makes {len(crossed)} crossings, but slices takes {MOST_CROSSINGS} at most; "
+            "give fewer columns, or depth=1"
+        )
     _check(asked, call)
-    own = {segment.inside: segment.name for segment in asked.inputs.segments}
-    how = Segmenting(own, asked.metrics, *options, asked.cluster)
+    own = {segment.inside: segment.name for segment in inputs.segments}
+    how = Segmenting(own, asked.metrics, min_users, level, asked.cluster)
     pairing = None if baseline is None else asked.pairs(baseline)
     cells = asked.cells(call, pairing, partial(_checks_of_users, call=call))
     names = {name: name for name in columns if name == "by"}
-    names |= {model: asked.inputs.context.names[model] for model in asked.inputs.model}
-    schema = pl.Schema(columns)
+    names |= {model: inputs.context.names[model] for model in inputs.model}
+    schema = pl.Schema({**columns, **{model: inputs.schema[model] for model in inputs.model}})
     return asked.result(
-        cells, lambda rows: made(rows, crossed, how, schema), names, columns, of_values=False
+        cells, lambda rows: made(rows, crossed, how, schema), names, schema, of_values=False
     )
 
 
@@ -268,25 +267,20 @@ def _check(asked: Question, call: str) -> None:
         raise RecframeError(
             f"{call} compares unweighted means over users; call it without {weight}, or evaluate(...)"
         )
-    for metric in asked.metrics:
-        _check_metric(call, metric)
+    # what is made of means, such as an F of mean precision and mean recall, has no value of each user either
+    for metric in filter(is_of_segment, asked.metrics):
+        why = "is computed from all users of a segment together, and no user has a value of it"
+        if metric.definition.grows:
+            why = (
+                "grows with the number of users, so a large segment has a larger value by its size"
+            )
+        raise RecframeError(
+            f"{call} takes no {str(metric)!r}, which {why}; evaluate(..., by=...) has its values, and compare(..., by=...) "
+            "compares models within each segment, where they have the same users"
+        )
     for segment in asked.inputs.segments:
         if segment.at in {"items", "id"} and segment.inside != "user":
             raise ColumnError(_not_of_users(call, segment, asked.inputs.units))
-
-
-def _check_metric(call: str, metric: Metric[...]) -> None:
-    """Reject metrics without users' values, or which grow with the number of users."""
-    # what is made of means, such as an F of mean precision and mean recall, has no value of each user either
-    if metric.shape != "set" and not needs_of(metric).means:
-        return
-    why = "is computed from all users of a segment together, and no user has a value of it"
-    if metric.definition.grows:
-        why = "grows with the number of users, so a large segment has a larger value by its size"
-    raise RecframeError(
-        f"{call} takes no {str(metric)!r}, which {why}; evaluate(..., by=...) has its values, and compare(..., by=...) "
-        "compares models within each segment, where they have the same users"
-    )
 
 
 def _checks_of_users(inputs: Frames, call: str) -> Iterator[pl.LazyFrame]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
-from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 import polars as pl
 
+from recframe.api import argument_errors
 from recframe.api.argument_errors import By, F
 from recframe.api.divided_calls import GATE, on_engine
 from recframe.api.rec_class import Rec
@@ -169,7 +169,5 @@ def rec(frame: Any, *truth: Any, **options: Any) -> Rec[Any]:
     return found(*truth, **options) if truth or options else found
 
 
-_FRAME = Parameter("frame", Parameter.POSITIONAL_OR_KEYWORD)
-_OPTIONS = [*signature(Rec.__call__).parameters.values()][1:]
-vars(rec)["__signature__"] = Signature([_FRAME, *_OPTIONS], return_annotation="Rec[F]")
+vars(rec)["__signature__"] = argument_errors.signature_of_rec("frame")
 NamedFrame.rec = property(rec)

@@ -83,7 +83,7 @@ def fuse(  # noqa: PLR0913  one call says what is fused and how
     one_of("method", method, get_args(By))
     one_of("normalize", normalize, (*get_args(Normalize), None))
     given = {"model": model, "user": user, "item": item, "rank": rank, "score": score}
-    frames, options = held(lists, {name: one for name, one in given.items() if one is not None})
+    frames, options = held(lists, given)
     names = [*frames.frames] if isinstance(frames, Models) else []
     smoothing = _number("smoothing", smoothing, least=0)
     fusion = Fusion(method, normalize, smoothing, _checked(weights, method, names))
@@ -101,9 +101,11 @@ def _given(side: Side, fusion: Fusion, k: int | None) -> Any:
         )
     order = order_of(side) if fusion.reads_ranks else "score"
     if not fusion.reads_ranks:
-        ways = f"of ranks alone there are {', '.join(OF_RANKS)}, and normalize='rank'"
-        reads = f"method={fusion.method!r} reads scores; {ways}"
-        side.require("score", f"Name the column: rf.fuse(..., score={NAMED}). {reads}")
+        side.require(
+            "score",
+            f"Name the column: rf.fuse(..., score={NAMED}). method={fusion.method!r} reads scores; of ranks alone there are "
+            f"{', '.join(OF_RANKS)}, and normalize='rank'",
+        )
     taken = side.take(["model", "user", "item", order]).lazy()
     check_dtypes({LISTS: taken.collect_schema()}, {LISTS: side})
     nameless = fails_if(pl.col("model").is_null(), WITHOUT_MODEL.format(names["model"]))

@@ -11,9 +11,10 @@ from recframe.api import argument_errors
 from recframe.api.argument_errors import By, Cutoffs, F
 from recframe.api.previous_results import earlier_rows, with_earlier
 from recframe.api.request import Question, question
+from recframe.charts.long_format import texts
 from recframe.errors import DataError, RecframeError
 from recframe.evaluation.required_columns import Conventions
-from recframe.frames.dtypes import as_text, text_of
+from recframe.frames.dtypes import text_of
 from recframe.frames.hints import A_FRAME_EACH, Either, bind
 from recframe.frames.kinds.kind import Taken, collected
 from recframe.frames.roles import listed
@@ -150,7 +151,7 @@ class Gates(Generic[F]):
         rec: Any = self
         return rows if rec._kind.is_lazy else result  # noqa: SLF001  the methods of this room are those of a Rec
 
-    def _states(
+    def _states(  # noqa: PLR0913  those of require
         self,
         *requirements: Required,
         k: Cutoffs,
@@ -158,9 +159,12 @@ class Gates(Generic[F]):
         last: Any,
         models: Any,
         cluster: str | None,
-        **how: Any,
+        level: float,
+        min_users: int,
     ) -> Any:
         """Return the states of requirements as a frame of the kind that came in."""
+        from recframe.statistics.gates import states  # noqa: PLC0415  NumPy and SciPy are an extra
+
         needed = required(requirements, k)
         given = models if isinstance(models, list | tuple) else [models]
         names = None if models is None else [*map(text_of, given)]
@@ -168,47 +172,30 @@ class Gates(Generic[F]):
         rec = self._candidates(*mentioned)  # type: ignore[attr-defined]  # of a Rec
         of = question(rec, metrics_of(needed), None, by, cluster)
         asked = asked_of(needed, of.decimals, has_last=last is not None)
-        return _judged(of, asked, names, last, **how)
+        if names is not None and MODEL not in of.by:
+            raise RecframeError(_without_model("models="))
+        # as the profile has them
+        conventions = {one.metric.text: one for one in of.conventions}
+        stated = [conventions[name] for name in asked["metric"]]
+        keys, metrics = [*of.by], [one.metric for one in stated]
+        sums = _sums(of, asked, stated)
+        earlier = earlier_rows(last, of, sums.collect_schema())
+
+        def finished(rows: pl.DataFrame) -> pl.DataFrame:
+            rows = with_earlier(rows, earlier, asked, min_users)
+            rows = rows if names is None else _of_models(rows, names, asked)
+            return states(rows, keys, asked, metrics, level=level, min_users=min_users)
+
+        columns = {"metric": pl.String, **COLUMNS}
+        return of.result(sums, finished, of.by, columns, notes=of.notes, hidden=["metric"])
 
 
-def _judged(
-    of: Question,
-    asked: pl.DataFrame,
-    models: Sequence[str] | None,
-    last: Any,
-    *,
-    level: float,
-    min_users: int,
-) -> Any:
-    """Return the states of what is asked as a frame of the kind that came in."""
-    from recframe.statistics.gates import states  # noqa: PLC0415  NumPy and SciPy are an extra
-
-    keys = of.by
-    if models is not None and MODEL not in keys:
-        raise RecframeError(_without_model("models="))
-    by_text = {one.metric.text: one for one in of.conventions}
-    # as the profile has them
-    needed = [by_text[name] for name in asked["metric"]]
-    metrics = [one.metric for one in needed]
-    sums = _sums(of, asked, needed)
-    dtypes = sums.collect_schema()
-    earlier = earlier_rows(last, of, dtypes)
-
-    def finished(rows: pl.DataFrame) -> pl.DataFrame:
-        rows = with_earlier(rows, earlier, asked, min_users)
-        rows = rows if models is None else _of_models(rows, models, asked)
-        return states(rows, [*keys], asked, metrics, level=level, min_users=min_users)
-
-    columns = {"metric": pl.String, **COLUMNS}
-    return of.result(sums, finished, keys, columns, notes=of.notes, hidden=["metric"])
-
-
-def _sums(of: Question, asked: pl.DataFrame, needed: Conventions) -> Taken:
+def _sums(of: Question, asked: pl.DataFrame, stated: Conventions) -> Taken:
     """Return the sums of values, and those of pairs with each model that a bound is a share of."""
     found = []
     for (model,), of_model in asked.group_by(BASELINE, maintain_order=True):
         pairing = None if model is None else _pairing(of, str(model), of_model["requirement"][0])
-        places = {at: needed[at] for at in of_model[PLACE]}
+        places = {at: stated[at] for at in of_model[PLACE]}
         found.append(of.sums(pairing, places).drop(BASELINE, strict=False))
     sums: Any = found  # all plans, or all their results
     rows: Taken = pl.concat(sums, how="diagonal_relaxed")
@@ -226,8 +213,8 @@ def _pairing(of: Question, model: str, requirement: str) -> Pairing:
 
 def _of_models(rows: pl.DataFrame, models: Sequence[str], asked: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of the requested models, or raise an error for unknown ones."""
-    text = as_text(pl.col(MODEL), rows.schema[MODEL])
-    known = rows.select(text.drop_nulls().unique().sort()).to_series().to_list()
+    text = texts(rows[MODEL])
+    known = text.drop_nulls().unique().sort().to_list()
     # of a baseline nothing may be required
     for unknown in (one for one in models if one not in [*known, *asked[BASELINE]]):
         raise DataError(

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from recframe.api.request import Question
+from recframe.charts.long_format import texts
 from recframe.errors import ColumnError, DataError, RecframeError, shown
 from recframe.frames.dtypes import as_text
 from recframe.frames.kinds.kind import collected, kind_for
@@ -88,7 +89,7 @@ def _in_dtype(column: pl.Series, dtype: pl.DataType) -> pl.Series:
     """Return a column in another dtype by the text of its values, or say that it has none of them."""
     if column.dtype == dtype:
         return column
-    text = column.to_frame().select(as_text(pl.first(), column.dtype)).to_series()
+    text = texts(column)
     found = text.clear(len(text))
     with suppress(pl.exceptions.PolarsError):  # where no text is a value of it
         if dtype == pl.Boolean:

@@ -99,8 +99,10 @@ class BoundMetric:
     def __matmul__(self, k: object) -> None:
         """Say how a metric of a frame gets its cut-off."""
         name, cut = self.metric.name, shown(k)
-        calls_of_it = f"frame.rec.{name}(k={cut}), or frame.rec.evaluate(rf.{name} @ {cut})"
-        raise CallError(f"rec.{name} takes its cut-off when it is called: write {calls_of_it}")
+        raise CallError(
+            f"rec.{name} takes its cut-off when it is called: write frame.rec.{name}(k={cut}), or frame.rec.evaluate(rf.{name} "
+            f"@ {cut})"
+        )
 
 
 class Rec(Methods[F], Answers[F]):
@@ -499,7 +501,7 @@ if TYPE_CHECKING:
         ) -> Segmented[F]: ...
 
 
-vars(Rec.__call__)["__signature__"] = argument_errors.signature_of_rec()
+vars(Rec.__call__)["__signature__"] = argument_errors.signature_of_rec("self")
 METHODS = frozenset(name for one in Rec.__mro__ for name in vars(one) if not name.startswith("_"))
 """Public methods, without the users' own metrics."""
 registry.reserve(METHODS)

@@ -77,7 +77,7 @@ class Request:
     """The metrics with all their parameters, one for each column."""
 
     @classmethod
-    def of(cls, kind: Kind, inputs: Frames, metrics: Metrics, *more: Any) -> Self:
+    def of(cls, kind: Kind, inputs: Frames, metrics: Metrics) -> Self:
         """Return the request of some metrics of frames, whose answers are of a kind."""
         context, is_own = inputs.context, inputs.context.profile is None
         home = inputs if is_own else under_profile.at_home(inputs)
@@ -87,7 +87,7 @@ class Request:
         else:
             stated = under_profile.asked(context, metrics)
         found = [*map(attrgetter("metric"), stated)]
-        return cls(kind, Run.of(kind), inputs, home, stated, found, *more)
+        return cls(kind, Run.of(kind), inputs, home, stated, found)
 
     def evaluated(self, beside: Sequence[str]) -> Taken:
         """Return the metrics by segment, with the columns that stand beside each: a plan, or its result."""
@@ -102,10 +102,8 @@ class Request:
         over_lists = any(one.over == "lists" for one in self.stated)
         if over_lists or not self.inputs.model or self.inputs.inside("id"):
             return self.evaluated(SUPPORT)
-        context = self.stated[0].context.having(weight=None)
-        with_list = Convention(context, WITH_LIST)
-        whole = replace(self, stated=[with_list, *self.stated], metrics=[WITH_LIST, *self.metrics])
-        plan = whole.evaluated(SUPPORT)
+        with_list = Convention(self.stated[0].context.having(weight=None), WITH_LIST)
+        plan = replace(self, stated=[with_list, *self.stated]).evaluated(SUPPORT)
         return plan.drop(str(WITH_LIST)).rename({support_of(WITH_LIST): "n_lists"})
 
 
@@ -113,11 +111,11 @@ class Request:
 class Question(Request):
     """Statistical request: metrics by segment, with optional clusters of users."""
 
-    cluster: str | None
-    """Internal name of the column of clusters, which is the last segment."""
     looks: dict[str, pl.DataFrame] = field(default_factory=dict)
     """Rows of some users, which all checks of the call share; see `Data.look`."""
 
+    cluster: str | None = field(init=False)
+    """Internal name of the column of clusters, which is the last segment; over folds that of users."""
     segments: tuple[Segment, ...] = field(init=False)
     """The segments of the result, without the units that sums are taken of."""
     by: dict[str, str] = field(init=False)
@@ -139,8 +137,13 @@ class Question(Request):
                 decimals[one.metric.text] = n
                 exact = replace(one, context=one.context.having(decimals=None))
             conventions.append(exact)
-        by, segments = keys_of(whole, self.metrics), whole.segments
-        vars(self).update(segments=segments, by=by, decimals=decimals, conventions=conventions)
+        vars(self).update(
+            cluster=next(iter(units), None),
+            segments=whole.segments,
+            by=keys_of(whole, self.metrics),
+            decimals=decimals,
+            conventions=conventions,
+        )
 
     def pairs(self, baseline: object) -> Pairing:
         """Return the pairs of models, each with each or all with a baseline, or say why there are none."""
@@ -163,9 +166,16 @@ class Question(Request):
             rows = sums_of(Sample(inputs, asked, run, self.cluster).paired(pairing))
             return rows.sort([*order, PLACE], nulls_last=True)
 
-        places = zip(asked, map(attrgetter("metric.text"), asked.values()), strict=True)
-        what = ("sums", pairing, *places)
-        return planned(self.home, self.conventions, self.run, made, *what, middling=FEW_ROWS)
+        return planned(
+            self.home,
+            self.conventions,
+            self.run,
+            made,
+            "sums",
+            pairing,
+            *zip(asked, map(attrgetter("metric.text"), asked.values()), strict=True),
+            middling=FEW_ROWS,
+        )
 
     def cells(self, call: str, pairing: Pairing | None, checks: Checks) -> Taken:
         """Return the sums of users' values by crossed segments, after checks that each user stands in one."""
@@ -176,8 +186,9 @@ class Question(Request):
             cells, _ = cells_of(Sample(inputs, asked, run, self.cluster).paired(pairing))
             return cells.drop(BASELINE, strict=False)
 
-        what = (call, pairing)
-        return planned(self.home, self.conventions, self.run, made, *what, middling=FEW_ROWS)
+        return planned(
+            self.home, self.conventions, self.run, made, call, pairing, middling=FEW_ROWS
+        )
 
     @cached_property
     def notes(self) -> pl.LazyFrame | None:
@@ -274,7 +285,6 @@ def question(
         inputs: Frames = rec._inputs(names or None, asked)  # noqa: SLF001  the methods of this room are those of a Rec
     else:
         inputs = _with_clusters(rec, asked, names, cluster)
-    unit = inputs.units[0] if inputs.units else None
     for one in inputs.segments:
         if one.inside in NOT_APART:
             given = Given("by", one.name)
@@ -282,19 +292,15 @@ def question(
                 f"{given}: {NOT_APART[one.inside]}; evaluate(by={one.name!r}) has the values"
             )
     if inputs.folds is not None:
-        inputs, unit = _over_folds(inputs, cluster), "user"
+        if cluster is not None:
+            raise RecframeError(
+                f"{Given('cluster', cluster)}: over folds each user is a cluster; leave it out"
+            )
+        # users are the units, who stand in several folds
+        user = Segment("user", inputs.context.names["user"], "id")
+        inputs = replace(inputs, segments=(*inputs.segments, user), units=("user",))
     kind = rec._answering(inputs.sides["recommendations"].kind)  # noqa: SLF001
-    return Question.of(kind, inputs, asked, unit)
-
-
-def _over_folds(inputs: Frames, cluster: object) -> Frames:
-    """Return the inputs with users as units, who stand in several folds."""
-    if cluster is not None:
-        raise RecframeError(
-            f"{Given('cluster', cluster)}: over folds each user is a cluster; leave it out"
-        )
-    user = Segment("user", inputs.context.names["user"], "id")
-    return replace(inputs, segments=(*inputs.segments, user), units=("user",))
+    return Question.of(kind, inputs, asked)
 
 
 def _with_clusters(rec: Any, metrics: Metrics, names: Sequence[Any], cluster: object) -> Frames:
@@ -339,13 +345,12 @@ def tidied(values: pl.LazyFrame, inputs: Frames, metrics: Metrics) -> pl.LazyFra
 
     NOTE: lists of one struct for each metric, since a concatenation would read the plan once for each.
     """
-    n = n_keys(inputs)
-    names, keys = values.collect_schema().names()[:n], [f"key {place}" for place in range(n)]
-    check_names(dict(zip(keys, names, strict=True)), TIDY)
+    names = values.collect_schema().names()[: n_keys(inputs)]
+    keys = {f"key {place}": name for place, name in enumerate(names)}
+    check_names(keys, TIDY)
     rows = pl.concat_list([_tidy_row(metric) for metric in metrics]).alias("rows")
-    long = numbered(values, keys).select(*keys, rows).explode("rows", **AS_EVER)
-    named = (pl.col(key).alias(name) for key, name in zip(keys, names, strict=True))
-    return long.unnest("rows").select(*named, *TIDY)
+    long = numbered(values, [*keys]).select(*keys, rows).explode("rows", **AS_EVER)
+    return long.unnest("rows").rename(keys)
 
 
 def _tidy_row(metric: Metric[...]) -> pl.Expr:

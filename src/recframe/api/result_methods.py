@@ -22,7 +22,6 @@ from recframe.errors import RecframeError
 from recframe.frames import options
 from recframe.frames.dtypes import text_of
 from recframe.frames.options import MOST_DECIMALS
-from recframe.metrics import accuracy
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 
@@ -263,9 +262,8 @@ class ResultsShown(Generic[F]):
             lacks=sentences(asked.notes) if asked else [],
         )
 
-    def _lists_of(self, metric: Metric[...], users: pl.Series) -> pl.DataFrame:
-        """Return the lists of some users, for the cases of a report."""
-        return lists_of(self, metric, users)
+    _lists_of = lists_of
+    """The lists of some users, for the cases of a report."""
 
     @property
     def plot(self) -> Plot:
@@ -289,14 +287,7 @@ def _texts(name: str, given: object) -> list[str]:
     return [options.text(name, one, "a name or several, such as 'overview'") for one in names]
 
 
-DEFAULTS = (
-    accuracy.ndcg,
-    accuracy.recall,
-    accuracy.precision,
-    accuracy.hit_rate,
-    accuracy.mrr,
-    accuracy.map,
-)
+DEFAULTS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
 """The metrics of a report without any, at `DEFAULT_K`."""
 DEFAULT_K = 10
 

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 C = TypeVar("C", bound="Callable[..., Any]")
 LEAST = {"folds": 1, "n": 1, "keep": 0}
 """The options of rules that take a whole number, each with the smallest."""
-FILTERS = fields(Filters)
-"""The options of all rules, with their defaults."""
 LEAKS = (
     "random splits leak the future: train has rows later than rows of truth, which no model has when it is used; "
     "split.by_time(last='7d') has the past alone in train"
@@ -56,9 +54,11 @@ class Options(TypedDict, total=False):
 def _rule(method: C) -> C:
     """Decorate a rule: its signature has the options of all rules, and its splits say how it was called."""
     own = inspect.signature(method)
-    named = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
-    way = Parameter.KEYWORD_ONLY
-    common = [Parameter(one.name, way, default=one.default, annotation=one.type) for one in FILTERS]
+    *named, _ = own.parameters.values()
+    common = [
+        Parameter(one.name, Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type)
+        for one in fields(Filters)
+    ]
 
     @wraps(method)
     def called(self: Any, *arguments: Any, **given: Any) -> Any:
@@ -419,13 +419,16 @@ def _share(call: str, share: object, n_folds: int) -> float:
     """Return the share of each fold's truth, which folds say where it is left out."""
     if share is None:
         if n_folds == 1:
-            found = f"rec.split.{call}() needs a share, or several folds to part all among them"
-            raise CallError(f"{found}; write {call}(share=0.2) or {call}(folds=5)")
+            raise CallError(
+                f"rec.split.{call}() needs a share, or several folds to part all among them; write {call}(share=0.2) or "
+                f"{call}(folds=5)"
+            )
         return 1 / n_folds
     number = options.share("share", share, "0.2")
     if round(number * n_folds, 9) > 1:
-        found = f"folds={n_folds} of share={shown(share)} are more than all"
-        raise RecframeError(f"{found}; write a share up to {1 / n_folds:.4g}, or fewer folds")
+        raise RecframeError(
+            f"folds={n_folds} of share={shown(share)} are more than all; write a share up to {1 / n_folds:.4g}, or fewer folds"
+        )
     return number
 
 

@@ -157,5 +157,7 @@ def one_metric(call: str, metric: OneMetric, k: int | None) -> Metric[...]:
 def check_of_users(metric: Metric[...]) -> None:
     """Say that no user has a value of a metric of whole segments."""
     if metric.shape == "set":
-        msg = f"{metric} is one number for all lists of a segment, and no user has a value of it; ask for one that users have, "
-        raise RecframeError(msg + "such as 'ndcg@10'")
+        raise RecframeError(
+            f"{metric} is one number for all lists of a segment, and no user has a value of it; ask for one that users have, "
+            "such as 'ndcg@10'"
+        )

@@ -42,7 +42,6 @@ from recframe.charts.themes import Look
 from recframe.errors import RecframeError, shown
 from recframe.frames import options
 from recframe.frames.dtypes import text_of
-from recframe.metrics import accuracy, exposure_metrics
 from recframe.metrics.language import registry
 from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import Definition, Metric
@@ -258,7 +257,7 @@ class PlotsOfResults:
         [(1, 0.0, 0.0), (2, 1.0, 0.5)]
         """
         rec = self._whole("precision_recall")
-        metrics = reached(rec, registry.asked([accuracy.precision, accuracy.recall], k))
+        metrics = reached(rec, registry.asked(["precision", "recall"], k))
         found = named(rec, rec.evaluate(metrics, tidy=True))
         rows = found.data.rename({"n": "n_users", "value": "recall"})
         other = rows.filter(metric="precision").select(precision="recall")
@@ -328,10 +327,9 @@ class PlotsOfResults:
         [0.67, 1.0]
         """
         rec = self._whole("exposure")
-        metric = exposure_metrics.exposure_share
         # no library has it, and lists have no weights
         rec = rec._with(rec._context.having(profile=None, weight=None))  # noqa: SLF001  the methods of this room are those of a Rec
-        values = each_value(rec, one_metric("exposure", metric, k), "item")
+        values = each_value(rec, one_metric("exposure", "exposure_share", k), "item")
         order = values.data.filter(pl.col("value") > 0).sort("value", descending=True)
         items = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("model")
         share = pl.col("value").cum_sum().over("model")

@@ -95,8 +95,9 @@ class Table:
         """Write the table to a file, in the form that its ending names: `.html`, `.tex` or `.md`."""
         ending = Path(path).suffix.lower()
         if ending not in FORMS:
-            known = f"known are {', '.join(FORMS)}"
-            raise RecframeError(f"cannot write {str(path)!r}: {wrong_ending(ending)}; {known}")
+            raise RecframeError(
+                f"cannot write {str(path)!r}: {wrong_ending(ending)}; known are {', '.join(FORMS)}"
+            )
         atomic_write.write_text(path, getattr(self, FORMS[ending])())
 
     __repr__ = _repr_markdown_ = markdown
@@ -217,9 +218,9 @@ def _spreads(rec: Any, looks: Looks, by: Sequence[Any]) -> pl.DataFrame:
             "std=True shows the standard deviation over trainings; bind their column: rec(training='seed')"
         )
     result = rec.evaluate(looks.metrics, by=[*by, context.training], tidy=True)
-    # NOTE: one by one, since some names, such as "^.*$", are patterns to Polars
-    kept = [column for column in result.get_columns() if column.name != context.training]
-    rows = with_names(pl.DataFrame(kept), context.model).data
+    # NOTE: by its own name, since some names, such as "^.*$", are patterns to Polars elsewhere
+    result.drop_in_place(context.training)
+    rows = with_names(result, context.model).data
     metrics = [*map(str, looks.metrics)] * (len(rows) // len(looks.metrics))
-    rows = rows.with_columns(pl.Series("metric", metrics, dtype=pl.String))
+    rows = rows.with_columns(pl.Series("metric", metrics, pl.String))
     return rows.group_by(KEYS).agg(spread=pl.col("value").std())

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from recframe.charts.formatting import number
-from recframe.charts.long_format import each_value
+from recframe.charts.long_format import each_value, texts
 from recframe.charts.themes import ALL
 from recframe.frames.dtypes import as_text
 from recframe.frames.segments import Segment
@@ -64,9 +64,8 @@ def cases(facts: Facts, model: str, other: str | None) -> list[Case]:
     shown["Relevant, but missed"] = (model, False)
     if facts.inputs.train is not None:
         shown["History, the last first"] = ("", None)
-    names = as_text(pl.col("key"), chosen.schema["key"])
     made = []
-    for row in chosen.with_columns(name=names).to_dicts():
+    for row in chosen.with_columns(name=texts(chosen["key"])).to_dicts():
         value = f"{metric} {number(row['value'])}"
         value += "" if row["other"] is None else f" ({other}: {number(row['other'])})"
         lists = {title: lines[of, row["key"], listed] for title, (of, listed) in shown.items()}
@@ -124,5 +123,5 @@ def _titles(facts: Facts, items: pl.Series) -> pl.DataFrame:
         return items.to_frame().with_columns(name=pl.lit(None, pl.String))
     taken = side.take(["item"], [Segment("name", title[0], "items")]).lazy()
     rows: pl.DataFrame = facts.rec._kind.run(taken.filter(pl.col("item").is_in(items.implode())))  # noqa: SLF001
-    name = as_text(pl.col("name"), rows.schema["name"]).str.head(LONGEST)
+    name = texts(rows["name"]).str.head(LONGEST)
     return rows.with_columns(pl.col("item").cast(items.dtype), name=name)

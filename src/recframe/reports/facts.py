@@ -65,9 +65,15 @@ class Facts:
         self.inputs: Frames = self.rec._inputs(None, self.metrics)  # noqa: SLF001
         self.names: Names = models_of(self.rec)
         self.models = self.names.order
-        metrics = [*map(str, self.metrics)]
-        names = {"metrics": metrics, "models": self.models, "baseline": self.baseline}
-        self.data = {**names, "by": self.by, **self.how, "summary": [], "findings": []}
+        self.data = {
+            "metrics": [*map(str, self.metrics)],
+            "models": self.models,
+            "baseline": self.baseline,
+            "by": self.by,
+            **self.how,
+            "summary": [],
+            "findings": [],
+        }
 
     @property
     def of_users(self) -> list[Metric[...]]:
@@ -120,8 +126,13 @@ class Facts:
         sign = sign_of(self.metrics[0]) or 1
         firsts = self.of_first(rows)
         # of equal ones the baseline is the first
-        firsts.sort(key=lambda row: row["model"] != self.baseline)
-        firsts.sort(key=lambda row: (row["value"] is None, -sign * (row["value"] or 0)))
+        firsts.sort(
+            key=lambda row: (
+                row["value"] is None,
+                -sign * (row["value"] or 0),
+                row["model"] != self.baseline,
+            )
+        )
         self.places = {row["model"]: place for place, row in enumerate(firsts)}
         return self.by_value(rows)
 

@@ -93,15 +93,13 @@ def differences_table(rows: Sequence[Row], caption: str) -> Table:
     lines = []
     for row in rows:
         verdict = row["verdict"] or NONE
-        note = row["note"] or ""
-        counts = " / ".join(count(row[one]) for one in ("wins", "ties", "losses"))
-        more = (p_value(row["p_adjusted"]), counts)
-        users = counted(row["n_users"], "user")
         line = [
-            Cell(row["model"], f"{row['metric']}, {users}"),
+            Cell(row["model"], f"{row['metric']}, {counted(row['n_users'], 'user')}"),
             measured(row, "difference", signed),
             Cell(signed_share(row["relative"])),
-            Cell(verdict, note, MARKS.get(verdict, "open")),
+            Cell(verdict, row["note"] or "", MARKS.get(verdict, "open")),
+            Cell(p_value(row["p_adjusted"])),
+            Cell(" / ".join(count(row[one]) for one in ("wins", "ties", "losses"))),
         ]
-        lines.append([*line, *map(Cell, more)])
+        lines.append(line)
     return cut(Table(caption, DIFFERENCES, lines, [VERDICTS]))
