@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 import costs
 import frame_sizes
+import shop_files
 from frame_kinds import KINDS, kinds_in_turn, sharp_and_thorough
 from recframe.engines import scans
 from recframe.evaluation import plan
@@ -33,6 +34,14 @@ settings.register_profile(
     phases=[Phase.explicit, Phase.generate],  # smaller examples are looked for at a desk
 )
 settings.load_profile("ci" if os.environ.get("CI") else "recframe")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder that has the tables of commands as Parquet files."""
+    monkeypatch.chdir(tmp_path)
+    shop_files.write_tables()
+    return tmp_path
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
-import subprocess
-import sys
 import weakref
 import zipfile
 from collections.abc import Iterator
@@ -19,25 +17,13 @@ import polars.testing
 import pytest
 
 import recframe as rf
+from own_python import printed
 from recframe.demo import simulate
 from recframe.metrics.language import registry
 from two_users import FRAME, RECS, TRUTH
 
 TRAIN = TRUTH.select("user", "item")
 ITEMS = TRUTH.select("item").unique().with_columns(genre=pl.lit("drama"))
-
-
-def run(script: str, *options: str) -> str:
-    """Run a script in an interpreter of its own, where every warning is an error, and return what it printed."""
-    done = subprocess.run(  # noqa: S603  the scripts stand below
-        [sys.executable, "-W", "error", *options, "-c", script],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
 
 
 USES_PANDAS = """
@@ -52,12 +38,14 @@ print(frame.rec.mrr(k=10), type(frame.rec.evaluate("mrr")).__module__.partition(
     ["import pandas, recframe", "import recframe, pandas", "import recframe; from pandas import *"],
 )
 def test_pandas_and_recframe_are_imported_in_any_order(imports):
-    assert run(f"{imports}; import pandas {USES_PANDAS}") == "0.5 pandas"
+    assert printed(f"{imports}; import pandas {USES_PANDAS}") == "0.5 pandas"
 
 
 def test_importing_recframe_imports_polars_and_nothing_heavier():
     heavy = {"pandas", "pyarrow", "numpy", "click", "rich", "scipy", "hypothesis"}
-    names = run("import sys, recframe; print(*{name.partition('.')[0] for name in sys.modules})")
+    names = printed(
+        "import sys, recframe; print(*{name.partition('.')[0] for name in sys.modules})"
+    )
 
     assert {*names.split()} & (heavy | {"polars"}) == {"polars"}
 
@@ -89,7 +77,7 @@ for _ in range(2):
         print(error)
 """
     found = ["0.5 1 2", "['user', 'ndcg', 'auc'] []", *["No module named 'pandas'"] * 2]
-    assert run(script).splitlines() == found
+    assert printed(script).splitlines() == found
 
 
 def test_the_sources_in_one_archive_track_and_report_without_any_metadata(tmp_path):
@@ -118,7 +106,7 @@ print("sources.zip" in rf.__file__)
 made = [frame.rec.report("mrr").html, rf.dashboard(history).html]
 print([f"recframe {{rf.__version__}}" in page for page in made])
 """
-    assert run(script).splitlines() == ["True", "[True, True]"]
+    assert printed(script).splitlines() == ["True", "[True, True]"]
 
 
 @pytest.mark.slow
@@ -131,9 +119,9 @@ print(type(pandas.__loader__), pandas.__loader__ is pandas.__spec__.loader, pand
 print(pandas.__loader__.get_source("pandas") is not None, (importlib.resources.files(pandas) / "__init__.py").is_file())
 print([type(finder).__module__ for finder in sys.meta_path if "recframe" in type(finder).__module__])
 """
-    plain = run(script.format(first=""))
+    plain = printed(script.format(first=""))
 
-    assert run(script.format(first="import recframe")) == plain
+    assert printed(script.format(first="import recframe")) == plain
     assert plain.splitlines()[1:] == ["True True", "[]"]
 
 

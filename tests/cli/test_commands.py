@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 import click
@@ -15,18 +14,13 @@ import pytest
 import recframe as rf
 from recframe.cli.commands import main
 from recframe.cli.options import clauses_of, options_of
-from shop_files import RECS, evaluate, failure, run, shell, write_tables
+from shop_files import RECS, evaluate, failure, run, shell
 
 FILES = "recs.parquet truth.parquet"
 PAIRS = "two.parquet two_truth.parquet"
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in a folder that has the tables as Parquet files."""
-    monkeypatch.chdir(tmp_path)
-    write_tables()
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 # notes

@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from recframe.cli.output import cells_of
-from shop_files import TWO, TWO_TRUTH, USERS, failure, run, write_tables
+from shop_files import TWO, TWO_TRUTH, USERS, failure, run
 
 BY_COUNTRY = (
     *("evaluate", "two.parquet", "two_truth.parquet", "--users", "users.parquet"),
@@ -27,12 +27,7 @@ READERS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in a folder that has the tables as Parquet files."""
-    monkeypatch.chdir(tmp_path)
-    write_tables()
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -13,17 +13,12 @@ import polars as pl
 import pytest
 
 from recframe.cli.commands import INTERRUPTED, LEFT
-from shop_files import TWO, failure, run, write_tables
+from shop_files import TWO, failure, run
 
 COMMAND = (sys.executable, "-m", "recframe")
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in a folder that has the tables as Parquet files."""
-    monkeypatch.chdir(tmp_path)
-    write_tables()
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def test_a_stdout_that_is_full_is_told_in_a_sentence():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import pytest
+
+from own_python import printed
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="where processes are forked")
 
@@ -46,16 +47,8 @@ WORDS = "forked from one in which Polars had started its threads"
 
 def in_a_forked_child(before: str, *calls: str) -> list[str]:
     script = f"{IN_A_CHILD}{before}\nfor call in {calls}: print(forked(call))"
-    done = subprocess.run(  # noqa: S603  the scripts stand in this file
-        # Python 3.12 and later warn of any fork beside threads
-        [sys.executable, "-W", "error", "-W", "ignore::DeprecationWarning", "-c", script],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    # Python 3.12 and later warn of any fork beside threads
+    return printed(script, options="-W error -W ignore::DeprecationWarning").splitlines()
 
 
 @pytest.mark.parametrize(

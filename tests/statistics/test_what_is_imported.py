@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
+from own_python import printed
+
 PAGES = ["comparison", "segments", "gates"]
-
-
-def printed(code):
-    """Return what a Python of its own prints."""
-    run = [sys.executable, "-c", code]
-    return subprocess.run(run, check=True, capture_output=True, text=True).stdout.strip()  # noqa: S603
 
 
 def test_the_room_imports_nothing_and_its_pages_no_slow_library():
