@@ -18,7 +18,6 @@ from recframe.evaluation.required_columns import (
     Convention,
     Conventions,
     N,
-    columns_beside,
     keys_of,
     n_keys,
     name_beside,
@@ -135,10 +134,7 @@ def _over_folds(
     if "user" not in names:
         plans.insert(0, folds.n_users(each, [*names], run).rename(names))
     for convention in conventions:
-        name = str(convention.metric)
-        columns[name] = _rounded(pl.col(name), convention)
-        extra = [name_beside(part, convention.metric) for part in beside]
-        columns |= {name: pl.col(name).fill_null(0) for name in extra}
+        columns |= _columns_of_plan(convention, beside)
     return _joined(plans, columns, inputs)
 
 
@@ -183,19 +179,25 @@ def of_each_training(conventions: Conventions) -> list[Convention]:
 
 def _columns(one: Convention, lists: Lists | None, beside: Sequence[str]) -> dict[str, pl.Expr]:
     """Return the columns of a metric, from the sums of lists where it runs over these, else from means over users."""
-    metric, needs, name = one.metric, one.needs, str(one.metric)
+    needs, name = one.needs, str(one.metric)
     if lists is not None and needs.over == "lists":
-        found = {name: _rounded(lists.values[name], one)}
-        return found | columns_beside(metric, beside, lists.beside.get(name, {}))
-    if not needs.means:
-        names = [name_beside(part, metric) for part in beside]
-        found = {name: _rounded(pl.col(name), one)}
-        return found | {name: pl.col(name).fill_null(0) for name in names}
-    # without a counted user there is nothing to make
-    are_there = [pl.col(str(mean)).is_not_null() for mean in needs.means]
-    found = {name: _rounded(pl.when(*are_there).then(needs.value), one)}
-    least = pl.min_horizontal(map(support_of, needs.means)).fill_null(0)
-    return found | columns_beside(metric, beside, {N: least})
+        value, n = lists.values[name], lists.support.get(name)
+    elif needs.means:
+        # without a counted user there is nothing to make
+        are_there = [pl.col(str(mean)).is_not_null() for mean in needs.means]
+        value = pl.when(*are_there).then(needs.value)
+        n = pl.min_horizontal(map(support_of, needs.means)).fill_null(0)
+    else:
+        return _columns_of_plan(one, beside)
+    found = {name: _rounded(value, one)}
+    return found if n is None or not beside else found | {support_of(one.metric): n}
+
+
+def _columns_of_plan(one: Convention, beside: Sequence[str]) -> dict[str, pl.Expr]:
+    """Return the columns of a metric that a plan has under their names."""
+    names = [name_beside(part, one.metric) for part in beside]
+    found = {str(one.metric): _rounded(pl.col(str(one.metric)), one)}
+    return found | {name: pl.col(name).fill_null(0) for name in names}
 
 
 def _check_names(inputs: Frames, conventions: Conventions, beside: Sequence[str]) -> None:
@@ -244,7 +246,7 @@ def _of_lists(inputs: Frames, listed: Conventions, run: Run, beside: Sequence[st
         )
     inputs = inputs.under(*contexts.values())
     metrics = [convention.metric for convention in listed]
-    return metrics_of_lists.evaluate(inputs, metrics, run, beside)
+    return metrics_of_lists.evaluate(inputs, metrics, run, with_support=bool(beside))
 
 
 def _differing(contexts: Collection[Context]) -> str:
@@ -318,10 +320,9 @@ def _values(each: pl.LazyFrame, by: By, metrics: Metrics, beside: Sequence[str])
     """Return the users' values under their names."""
     columns: dict[str, pl.Expr] = {}
     for name, metric in zip(names_of(metrics), metrics, strict=True):
-        value = pl.col(name)
-        columns[str(metric)] = value
-        n = value.is_not_null().cast(pl.Int64)
-        columns |= columns_beside(metric, beside, {N: n, TOTAL: value})
+        columns[str(metric)] = pl.col(name)
+        if beside:
+            columns[support_of(metric)] = pl.col(name).is_not_null().cast(pl.Int64)
     return _named(each, by, columns)
 
 
@@ -344,9 +345,8 @@ def _means(
         totals.append(present.cast(pl.Int64).alias(f"count {name}"))
         totals.append(exact.total(f"sum {name}", (empty, absent)).alias(f"sum {name}"))
         columns[metric.text] = pl.when(count > 0).then(pl.col(f"sum {name}") / count)
-        if beside:
-            parts = {part: pl.col(f"{word} {name}") for part, word in PARTS.items()}
-            columns |= columns_beside(metric, beside, parts)
+        for part in beside:
+            columns[name_beside(part, metric)] = pl.col(f"{PARTS[part]} {name}")
     sums = sums.with_columns(absent=0 if skips else n_users - n_present).with_columns(totals)
     if skips and (parts_of_rows := [key for key in by if key != "model"]):
         # whose lists have a relevant row differs from model to model, and a part of one is one of all

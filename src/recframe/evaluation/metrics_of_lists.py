@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,7 +9,7 @@ import polars as pl
 
 from recframe.errors import NeedsAllUsersError, RecframeError, without_order
 from recframe.evaluation.plan import Run
-from recframe.evaluation.required_columns import TOTAL, N, keys_of, needs_of
+from recframe.evaluation.required_columns import keys_of, needs_of
 from recframe.evaluation.user_values import deepest_of
 from recframe.frames.inputs import Frames
 from recframe.frames.kinds.kind import Ask
@@ -56,34 +55,35 @@ def values_of_each(inputs: Frames, metrics: Metrics, run: Run) -> tuple[Judged, 
     """Return the lists with an item up to k and the metrics' values of each: `value 0`, ..."""
     check(inputs, metrics)
     most, asked = deepest_of(metrics), Levels()
-    values = [_value(metric, _words(metric, asked, most)) for metric in metrics]
+    values = [_value(one, AtLists(one.k, asked, cut=one.k == most)) for one in metrics]
     rows, _ = _rows_up_to(most, inputs, asked, [], run)
     named = [value.alias(f"value {number}") for number, value in enumerate(values)]
     return rows.sides.held, lists_of(rows).select(*rows.keys, *named)
 
 
-def evaluate(inputs: Frames, metrics: Metrics, run: Run, beside: Sequence[str] = ()) -> Lists:
-    """Return the values of the metrics in each segment, and their extra columns named in `beside`."""
+def evaluate(inputs: Frames, metrics: Metrics, run: Run, *, with_support: bool) -> Lists:
+    """Return the values of the metrics in each segment, `with_support` with the number of lists in each."""
     check(inputs, metrics)
     keys, most, asked = [*keys_of(inputs, metrics)], deepest_of(metrics), Levels()
-    values, others = {}, {}
+    values, counts = {}, {}
     for metric in metrics:
-        at = _words(metric, asked, most)
+        at, name = AtLists(metric.k, asked, cut=metric.k == most), str(metric)
         value = _value(metric, at)
-        if metric.shape == "set":
-            values[str(metric)] = value
-            others[str(metric)] = {N: _number(at.n_lists)} if N in beside else {}
-        else:
-            total, count = at.over_lists(value), at.over_lists(value.is_not_null(), counts=True)
-            values[str(metric)] = ratio(total, count, empty=None)
-            others[str(metric)] = {N: _number(count), TOTAL: total}
+        if metric.shape != "set":
+            total = at.over_lists(value)
+            counts[name] = at.over_lists(value.is_not_null(), counts=True)
+            value = ratio(total, counts[name], empty=None)
+        elif with_support:
+            counts[name] = at.n_lists
+        values[name] = value
     if run.is_divided and {Level.ALONG, Level.ALONG_ALL} & asked.columns.keys():
         shown = f"one of {', '.join(values)} compares each list with all others"
         raise NeedsAllUsersError(
             f"{shown}, which no bucket of users has; request it of frames in memory, in one plan, without memory="
         )
     rows, every_list = _rows_up_to(most, inputs, asked, keys, run)
-    return Lists(values, others, rows, every_list, run)
+    support = {name: of.fill_null(0).cast(pl.Int64) for name, of in counts.items()}
+    return Lists(values, support, rows, every_list, run)
 
 
 def check(inputs: Frames, metrics: Metrics) -> None:
@@ -97,11 +97,6 @@ def check(inputs: Frames, metrics: Metrics) -> None:
 
 
 # Values
-
-
-def _words(metric: Metric[...], asked: Levels, most: int | None) -> AtLists:
-    """Return the words of a metric; `most` is where the rows of the lists are cut, the largest k of all."""
-    return AtLists(metric.k, asked, cut=metric.k == most)
 
 
 def _value(metric: Metric[...], at: AtLists) -> pl.Expr:
@@ -123,10 +118,6 @@ def _value(metric: Metric[...], at: AtLists) -> pl.Expr:
         counted = in_universe, has_relevant
         value = pl.when(*(at.fact(one).fill_null(value=False) for one in counted)).then(value)
     return at.asked.column(Level.VALUE, value)
-
-
-def _number(of: pl.Expr) -> pl.Expr:
-    return of.fill_null(0).cast(pl.Int64)
 
 
 # Rows of the lists
@@ -187,8 +178,8 @@ class Lists:
 
     values: dict[str, pl.Expr]
     """Each metric's value of a segment."""
-    beside: dict[str, dict[str, pl.Expr]]
-    """Extra columns of each metric: number of lists averaged over or read, and sums."""
+    support: dict[str, pl.Expr]
+    """Number of lists that each metric is averaged over, or reads."""
     rows: Rows
     every_list: pl.LazyFrame
     """The lists with a ranked row."""
