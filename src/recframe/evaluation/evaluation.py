@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -215,16 +215,11 @@ def check_parts_of_truth(inputs: Frames, conventions: Conventions) -> None:
     names = [segment.name for segment in inputs.segments if segment.at == "truth"]
     if not names:
         return
-    reasons = [
-        f"{convention.metric} reads whole lists"
-        for convention in conventions
-        if convention.over == "lists"
-    ]
-    universes = (convention.context.universe for convention in conventions)
+    reasons = [f"{one.metric} reads whole lists" for one in conventions if one.over == "lists"]
     reasons += [
-        f"universe={universe!r} has users of lists"
-        for universe in universes
-        if universe in {"recs", "all"}
+        f"universe={one.context.universe!r} has users of lists"
+        for one in conventions
+        if one.context.universe in {"recs", "all"}
     ]
     if reasons:
         raise ColumnError(
@@ -237,21 +232,19 @@ def check_parts_of_truth(inputs: Frames, conventions: Conventions) -> None:
 def _of_lists(inputs: Frames, listed: Conventions, run: Run, beside: Sequence[str]) -> Lists:
     """Return the sums of list metrics, under the policies of those that read relevance."""
     reading = [convention for convention in listed if convention.needs.reads_relevance] or listed
-    planned = [of_the_plan(one.context, inputs) for one in reading]
-    contexts = {context.policies: context for context in planned}
-    if len(contexts) > 1:
+    plans = by_policies(inputs, [(one.context, ()) for one in reading])
+    if len(plans) > 1:
         raise RecframeError(
             f"{', '.join(str(one.metric) for one in reading)} have different policies in the profile "
-            f"{inputs.context.profile!r}; request them in separate calls, or bind {_differing(contexts.values())}"
+            f"{inputs.context.profile!r}; request them in separate calls, or bind {_differing([of for of, _ in plans])}"
         )
-    inputs = inputs.under(*contexts.values())
     metrics = [convention.metric for convention in listed]
-    return metrics_of_lists.evaluate(inputs, metrics, run, with_support=bool(beside))
+    return metrics_of_lists.evaluate(plans[0][0], metrics, run, with_support=bool(beside))
 
 
-def _differing(contexts: Collection[Context]) -> str:
-    """Return the policies that differ between contexts, as options."""
-    values = zip(*(context.policies for context in contexts), strict=True)
+def _differing(plans: Sequence[Frames]) -> str:
+    """Return the policies that differ between the inputs of plans, as options."""
+    values = zip(*(inputs.context.policies for inputs in plans), strict=True)
     names = [name for name, found in zip(DEFAULTS, values, strict=True) if len({*found}) > 1]
     return " and ".join(f"{name}=" for name in names)
 
