@@ -336,7 +336,7 @@ def _means(
         empty, count = pl.col(f"empty {name}"), pl.col(f"count {name}")
         present = count.fill_null(0) + empty.is_not_null() * absent
         totals.append(present.cast(pl.Int64).alias(f"count {name}"))
-        totals.append(exact.total(f"sum {name}", (empty, absent)).alias(f"sum {name}"))
+        totals.append(exact.total(name, (empty, absent)).alias(f"sum {name}"))
         columns[metric.text] = pl.when(count > 0).then(pl.col(f"sum {name}") / count)
         for part in beside:
             columns[name_beside(part, metric)] = pl.col(f"{PARTS[part]} {name}")

@@ -168,10 +168,10 @@ def bounded_names(metrics: Metrics) -> frozenset[str]:
 
 
 def sums_of_values(metrics: Metrics) -> ExactSums:
-    """Return the sums of metrics' values: `sum value 0`, ..."""
+    """Return the sums of metrics' values, under the names of these."""
     names = names_of(metrics)
-    values = dict(zip(map("sum {}".format, names), map(pl.col, names), strict=True))
-    return ExactSums(values, [*map("sum {}".format, bounded_names(metrics))])
+    values = dict(zip(names, map(pl.col, names), strict=True))
+    return ExactSums(values, bounded_names(metrics))
 
 
 def deepest_of(metrics: Metrics) -> int | None:
@@ -201,7 +201,7 @@ def values_of_users(
         judged = known_for(judged, metrics, words, deepest, ask)
     # the branches that the words above have asked for
     rows = rows_of_branches(judged, words, deepest, ask)
-    lists = rows.group_by(judged.list_keys).agg(*values.values(), counted=counted)
+    lists = rows.group_by(judged.list_keys).agg(**values, counted=counted)
     _check_shapes(lists, values, metrics)
     has_one_truth = judged.truth is not None and context.relevant_from == "truth"
     read, roots = words.read if has_one_truth else set[str](), set[str]()
@@ -213,7 +213,7 @@ def values_of_users(
         names=list(values),
         # NOTE: a name as text has Polars look it up in the whole plan's schema, which is a tenth of a small call
         present=lists.filter(pl.col("counted")),
-        empty=_no_rows(frozenset(roots)).select(values.values()),
+        empty=_no_rows(frozenset(roots)).select(**values),
         steep="steepness" in words.asked,
         aligned=bool(read & RELEVANT) and read <= OF_HITS_OR_RELEVANT,
     )
@@ -234,8 +234,7 @@ def rows_of_branches(
         branches += words.branches(judged.list_keys, rows, LISTED.union(TOTALS))
     if words.worths or not read <= OF_TWO_FRAMES:
         branches += side_rows.branches(judged, words, read, deepest, ask)
-    branches = branches or [judged.relevant()]
-    return pl.concat(branches, how="diagonal") if len(branches) > 1 else branches[0]
+    return pl.concat(branches or [judged.relevant()], how="diagonal")
 
 
 def known_for(
@@ -289,7 +288,7 @@ def values_of_lists(
         value = value.cast(pl.Float64)
         if judged.context.no_relevant == "null":
             value = pl.when(At(None, words).n_relevant > 0).then(value)
-        values[f"value {number}"] = value.alias(f"value {number}")
+        values[f"value {number}"] = value
     return values
 
 
@@ -405,12 +404,9 @@ def _with_places_in_best_order(
     hits = hits.with_columns(depth=(later.ceil() - 1).clip(upper_bound=2**31).cast(pl.Int64))
     for name in before:
         sums = sums_of_shares(float(name.removeprefix(AGREEMENT_BEFORE)))
-        table = pl.LazyFrame({"depth": range(len(sums)), name: sums})
-        known = depth.clip(upper_bound=len(sums) - 1)
-        hits = hits.with_columns(known=known).join(
-            table, left_on="known", right_on="depth", how="left", maintain_order="left"
-        )
-        hits = hits.drop("known")
+        table = pl.LazyFrame({"known": range(len(sums)), name: sums})
+        hits = hits.with_columns(known=depth.clip(upper_bound=len(sums) - 1))
+        hits = hits.join(table, on="known", how="left", maintain_order="left").drop("known")
     return hits
 
 
