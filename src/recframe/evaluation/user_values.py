@@ -384,8 +384,7 @@ def _hits_of_ties(judged: Judged, words: Recorder, deepest: int | None) -> pl.La
         if judged.sharing == "expected"
         else at_last_places(ties, keys)
     )
-    known = [*sorted(HITS | EXPECTED), *worth, *TOTALS]
-    columns = [name for name in known if name in words.asked]
+    columns = sorted(words.asked & {*HITS, *EXPECTED, *worth, *TOTALS})
     return places.with_columns(discount=discount(pl.col("rank"))).select(*keys, *columns)
 
 
@@ -423,9 +422,9 @@ def _relevant(
     """Return the requested columns of relevant rows, listed or not, in ideal order if requested."""
     # of a truth they are the same for every model
     of_all = judged.truth is not None and judged.context.relevant_from == "truth"
-    one = replace(judged, models=None) if of_all and judged.models is not None else judged
-    keys = judged.list_keys
-    if of_all and judged.model:
+    one, keys = judged, judged.list_keys
+    if of_all and judged.models is not None:
+        one = replace(judged, models=None)
         keys = [*filterfalse(judged.model.__contains__, keys)]
     rows = one.relevant().rename({"gain": "relevant_gain"})
     sums = None
@@ -444,12 +443,13 @@ def _in_best_order(
     rows = best_first(rows, keys, judged.key_dtype, "relevant_gain")
     placed, rank = with_places(rows, keys), pl.col("place").cast(pl.Float64)
     built = {
-        "ideal_rank": rank.alias("ideal_rank"),
-        "ideal_gain": pl.col("relevant_gain").alias("ideal_gain"),
-        "ideal_discount": discount(rank).alias("ideal_discount"),
+        "ideal_rank": rank,
+        "ideal_gain": pl.col("relevant_gain"),
+        "ideal_discount": discount(rank),
     }
-    columns = map(built.__getitem__, sorted(asked & BEST_ORDER))
-    return placed.select(*keys, "relevant_gain", *columns)
+    for name in BEST_ORDER - asked:
+        del built[name]
+    return placed.select(*keys, "relevant_gain", **built)
 
 
 def _listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFrame:
@@ -472,8 +472,7 @@ def _listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFram
         rows = rows.rename({name: f"listed_{name}" for name in PROPENSITIES})
     rows = rows.with_columns(whole_rank=rank, relevant_rank=pl.when(relevant).then(rank))
     rows = _with_totals(judged, rows, asked)
-    columns = [name for name in sorted(LISTED.union(TOTALS)) if name in asked]
-    return rows.select(*keys, *columns)
+    return rows.select(*keys, *sorted(asked & LISTED.union(TOTALS)))
 
 
 def _among_others(rows: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
