@@ -277,12 +277,8 @@ def _joined(
     for other in others:
         joined = joins.joined(joined, other, keys, "full")
     joined = joined if lists is None else lists.with_facts(joined)
-    joined = joined.sort(keys, nulls_last=True) if keys else joined
-    return joined.select(
-        *(pl.col(key).alias(name) for key, name in zip(keys, names, strict=False)),
-        *(pl.col(name).fill_null(0) for name in support),
-        *(column.alias(name) for name, column in columns.items()),
-    )
+    counts = {name: pl.col(name).fill_null(0) for name in support}
+    return _named(joined, dict(zip(keys, names, strict=False)), counts | columns)
 
 
 # Means over users
