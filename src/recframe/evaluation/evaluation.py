@@ -390,7 +390,4 @@ def _table(inputs: Frames, at: Place, names: Sequence[str], ask: Ask) -> pl.Data
         if table is None:
             return None
         tables.append(table)
-    if len(tables) == 1:
-        return tables[0]
-    both = pl.concat(tables).unique()
-    return both if both["user"].n_unique() == len(both) else None
+    return tables[0] if len(tables) == 1 else constant_of("user", pl.concat(tables))
