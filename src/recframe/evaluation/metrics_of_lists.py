@@ -257,7 +257,7 @@ class Lists:
         if not parts or len(parts) == len(self.keys) or models is None:
             return segments
         every = segments.select(parts).unique().join(models, how="cross")
-        found = every.join(segments, on=self.keys, how="left", nulls_equal=True)
+        found = joined(every, segments, self.keys)
         return found.with_columns(pl.col("n_lists").fill_null(0))
 
     def _items(self) -> pl.LazyFrame:
@@ -278,7 +278,7 @@ class Lists:
         rows = sides.joined(self.rows.rows, asked.facts_in(Level.OF_ITEM), "pair", "row", "item")
         if beside := asked.named(Level.BESIDE):
             lists = lists_of(self.rows).select(*own, *beside)
-            rows = rows.join(lists, on=own, how="left", nulls_equal=True)
+            rows = joined(rows, lists, own)
         rows = self.rows.described(rows)
         for level, keys in {Level.ALONG: self.keys, Level.ALONG_ALL: self._keys_of_all}.items():
             rows = rows.with_columns(

@@ -44,6 +44,7 @@ from recframe.frames.rows.joins import (
     distinct_names,
     heads,
     in_distinct_ranks,
+    joined,
     sorted_by_rank,
     with_places,
 )
@@ -112,7 +113,7 @@ class UserValues:
         present = judged.named(self.present).select(*on, *names, present=pl.lit(value=True))
         skips = judged.context.no_relevant == "skip"
         how: Literal["inner", "left"] = "inner" if skips else "left"
-        users = users_in_segments(judged).join(present, on=on, how=how, nulls_equal=True)
+        users = joined(users_in_segments(judged), present, on, how)
         if names and not skips:
             users = users.join(self.of_empty_list, how="cross").with_columns(
                 pl.when("present").then(name).otherwise(f"empty {name}").alias(name)
@@ -396,7 +397,7 @@ def _with_places_in_best_order(
     better = gain.rank("min", descending=True).over(keys).cast(pl.Int64) - 1
     grades = judged.relevant().select(*keys, "gain", better=better).unique()
     grade = [*keys, "gain"]
-    hits = hits.join(grades, on=grade, how="left", nulls_equal=True, maintain_order="left")
+    hits = joined(hits, grades, grade, in_order=True)
     place = (pl.col("better") + gain.cum_count().over(grade)).cast(pl.Float64)
     hits = hits.with_columns(place_in_best_order=place)
     later = pl.max_horizontal(pl.col("rank").cast(pl.Float64), "place_in_best_order")
@@ -514,8 +515,6 @@ def _with_totals(judged: Judged, rows: pl.LazyFrame, asked: set[str]) -> pl.Lazy
     for name, branch in zip(TOTALS, (judged.relevant, judged.misses), strict=True):
         if name in asked:
             totals = branch().group_by(judged.list_keys).agg(pl.len().cast(pl.Int64).alias(name))
-            rows = rows.join(
-                totals, on=judged.list_keys, how="left", nulls_equal=True, maintain_order="left"
-            )
+            rows = joined(rows, totals, judged.list_keys, in_order=True)
             rows = rows.with_columns(pl.col(name).fill_null(0))
     return rows
