@@ -10,7 +10,7 @@ import polars as pl
 from recframe.errors import NeedsAllUsersError, RecframeError, without_order
 from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import keys_of, needs_of
-from recframe.evaluation.user_values import deepest_of
+from recframe.evaluation.user_values import deepest_of, names_of
 from recframe.frames.inputs import Frames
 from recframe.frames.kinds.kind import Ask
 from recframe.frames.rows.integer_ids import lookup
@@ -18,6 +18,7 @@ from recframe.frames.rows.joins import (
     ExactSums,
     aggregate,
     at_best_rank,
+    changes,
     distinct_names,
     joined,
     of_few,
@@ -57,8 +58,8 @@ def values_of_each(inputs: Frames, metrics: Metrics, run: Run) -> tuple[Judged, 
     most, asked = deepest_of(metrics), Levels()
     values = [_value(one, AtLists(one.k, asked, cut=one.k == most)) for one in metrics]
     rows, _ = _rows_up_to(most, inputs, asked, [], run)
-    named = [value.alias(f"value {number}") for number, value in enumerate(values)]
-    return rows.sides.held, lists_of(rows).select(*rows.keys, *named)
+    named = dict(zip(names_of(metrics), values, strict=True))
+    return rows.sides.held, lists_of(rows).select(*rows.keys, **named)
 
 
 def evaluate(inputs: Frames, metrics: Metrics, run: Run, *, with_support: bool) -> Lists:
@@ -142,12 +143,12 @@ def _precomputed(
 ) -> tuple[Rows, pl.LazyFrame]:
     """Return the same of a large eager frame, with facts of items beside rows; results do not change."""
     judged, keys = sides.held, sides.held.list_keys
-    changes = [pl.col(key).ne_missing(pl.col(key).shift()) for key in keys]
-    heads = judged.ranked().select(keys).filter(pl.any_horizontal(changes).fill_null(value=True))
-    is_of_users = keys == ["user"]
+    heads = judged.ranked().select(keys).filter(pl.any_horizontal(map(changes, keys)))
     rows, every_list = ask([judged.ranked(k), heads])
     rows = marked_sorted(rows) if judged.scores is not None else merged(rows, keys, ask)
-    every_list = distinct_ids(every_list["user"]).to_frame() if is_of_users else every_list.unique()
+    every_list = (
+        distinct_ids(every_list["user"]).to_frame() if keys == ["user"] else every_list.unique()
+    )
     sides = settled(sides, ask, rows, asked.of_sides)
     _, facts, _ = sides.table("item", asked.facts_in(Level.OF_LIST, Level.OF_ITEM))
     of_items = None if facts is None else lookup(ask([facts])[0], "item", rows.schema["item"])
