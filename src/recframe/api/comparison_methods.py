@@ -25,7 +25,7 @@ from recframe.statistics.pareto_fronts import (
     fronts,
 )
 from recframe.statistics.stored_results import GAPS, SLICES
-from recframe.statistics.sums import BASELINE, MODEL
+from recframe.statistics.sums import BASELINE, MODEL, PLACE
 
 MOST_CROSSINGS = 200
 """Most crossings of columns."""
@@ -243,7 +243,7 @@ def _of_segments(
     call = made.__name__
     _check(asked, call)
     own = {segment.inside: segment.name for segment in asked.inputs.segments}
-    how = Segmenting(own, asked.metrics, *options, asked.cluster)
+    how = Segmenting(own, [*asked.inputs.model, PLACE], asked.metrics, *options, asked.cluster)
     pairing = None if baseline is None else asked.pairs(baseline)
     cells = asked.cells(call, pairing, partial(_checks_of_users, call=call))
     names = {name: name for name in columns if name == "by"}
