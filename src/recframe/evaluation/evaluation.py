@@ -326,17 +326,17 @@ def _means(
     """Return the means under their names: users without a row in the branches count with the value of an empty list."""
     skips = judged.context.no_relevant == "skip"
     n_users, n_present = pl.col("n_users"), pl.col("n_present").fill_null(0)
-    absent, totals = pl.col("absent"), []
+    absent, totals = pl.col("absent"), dict[str, pl.Expr]()
     columns = {} if "user" in by else {"n_users": n_present if skips else n_users}
     for name, metric in metrics.items():
         empty, count = pl.col(f"empty {name}"), pl.col(f"count {name}")
         present = count.fill_null(0) + empty.is_not_null() * absent
-        totals.append(present.cast(pl.Int64).alias(f"count {name}"))
-        totals.append(exact.total(name, (empty, absent)).alias(f"sum {name}"))
+        totals[f"count {name}"] = present.cast(pl.Int64)
+        totals[f"sum {name}"] = exact.total(name, (empty, absent))
         columns[metric.text] = pl.when(count > 0).then(pl.col(f"sum {name}") / count)
         for part in beside:
             columns[name_beside(part, metric)] = pl.col(f"{PARTS[part]} {name}")
-    sums = sums.with_columns(absent=0 if skips else n_users - n_present).with_columns(totals)
+    sums = sums.with_columns(absent=0 if skips else n_users - n_present).with_columns(**totals)
     if skips and (parts_of_rows := [key for key in by if key != "model"]):
         # whose lists have a relevant row differs from model to model, and a part of one is one of all
         by_model = judged.models is not None and judged.context.relevant_from == "list"

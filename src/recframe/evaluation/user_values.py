@@ -116,8 +116,7 @@ class UserValues:
         users = joined(users_in_segments(judged), present, on, how)
         if names and not skips:
             users = users.join(self.of_empty_list, how="cross").with_columns(
-                pl.when("present").then(name).otherwise(f"empty {name}").alias(name)
-                for name in names
+                pl.when("present").then(name).otherwise(f"empty {name}") for name in names
             )
         return users.select(*distinct_names(*self.keys, "user"), *names)
 
@@ -126,10 +125,11 @@ class UserValues:
 
         The sums are in the parts of `exact`, see `sums_of_values`.
         """
-        keys, counts, others = self.keys, [pl.len().cast(pl.Int64).alias("n_present")], []
+        keys, counts = self.keys, [pl.len().cast(pl.Int64).alias("n_present")]
+        columns = [*keys, "n_users", "n_present", *exact.parts]
         for name in self.names:
             counts.append(pl.col(name).count().alias(f"count {name}"))
-            others += [f"count {name}", f"empty {name}"]
+            columns += [f"count {name}", f"empty {name}"]
         rows, judged = self.present, self.judged
         if not {*keys} <= {*judged.model}:
             rows = judged.inputs.attach(judged.named(rows), "users")
@@ -141,7 +141,6 @@ class UserValues:
             segments = segments.join(self.of_empty_list, how="cross") if self.names else segments
         else:
             segments = beside_one_another([segments, sums, self.of_empty_list])
-        columns = [*keys, "n_users", "n_present", *exact.parts, *others]
         return self._checked(segments).select(columns)
 
     @property

@@ -388,7 +388,7 @@ def over_units(
     of_clusters = {part: by[part[0]] * by[part[1]] for part in PRODUCTS}
     of_clusters |= {"d": d, "units": n > 0, "effective": n * n, "differ": d != 0}
     cells = cells.with_columns(
-        pl.when(is_alone).then(part).otherwise(one.cast(pl.Float64)).alias(part)
+        pl.when(is_alone).then(part).otherwise(one.cast(pl.Float64))
         for part, one in of_clusters.items()
     )
     n_users, n_units = n.sum().over(keys), pl.col("units").sum().over(keys)
