@@ -24,7 +24,7 @@ from recframe.statistics.pareto_fronts import (
     fronts,
 )
 from recframe.statistics.stored_results import GAPS, SLICES
-from recframe.statistics.sums import BASELINE, MODEL
+from recframe.statistics.sums import BASELINE, MODEL, PLACE
 
 MOST_CROSSINGS = 200
 """Most crossings of columns."""
@@ -242,7 +242,7 @@ def _of_segments(  # noqa: PLR0913  those of gaps and slices
         )
     _check(asked, call)
     own = {segment.inside: segment.name for segment in inputs.segments}
-    how = Segmenting(own, asked.metrics, min_users, level, asked.cluster)
+    how = Segmenting(own, [*inputs.model, PLACE], asked.metrics, min_users, level, asked.cluster)
     pairing = None if baseline is None else asked.pairs(baseline)
     cells = asked.cells(call, pairing, partial(_checks_of_users, call=call))
     names = {name: name for name in columns if name == "by"}

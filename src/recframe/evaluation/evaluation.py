@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -18,7 +18,6 @@ from recframe.evaluation.required_columns import (
     Convention,
     Conventions,
     N,
-    columns_beside,
     keys_of,
     n_keys,
     name_beside,
@@ -135,10 +134,7 @@ def _over_folds(
     if "user" not in names:
         plans.insert(0, folds.n_users(each, [*names], run).rename(names))
     for convention in conventions:
-        name = str(convention.metric)
-        columns[name] = _rounded(pl.col(name), convention)
-        extra = [name_beside(part, convention.metric) for part in beside]
-        columns |= {name: pl.col(name).fill_null(0) for name in extra}
+        columns |= _columns_of_plan(convention, beside)
     return _joined(plans, columns, inputs)
 
 
@@ -183,19 +179,25 @@ def of_each_training(conventions: Conventions) -> list[Convention]:
 
 def _columns(one: Convention, lists: Lists | None, beside: Sequence[str]) -> dict[str, pl.Expr]:
     """Return the columns of a metric, from the sums of lists where it runs over these, else from means over users."""
-    metric, needs, name = one.metric, one.needs, str(one.metric)
+    needs, name = one.needs, str(one.metric)
     if lists is not None and needs.over == "lists":
-        found = {name: _rounded(lists.values[name], one)}
-        return found | columns_beside(metric, beside, lists.beside.get(name, {}))
-    if not needs.means:
-        names = [name_beside(part, metric) for part in beside]
-        found = {name: _rounded(pl.col(name), one)}
-        return found | {name: pl.col(name).fill_null(0) for name in names}
-    # without a counted user there is nothing to make
-    are_there = [pl.col(str(mean)).is_not_null() for mean in needs.means]
-    found = {name: _rounded(pl.when(*are_there).then(needs.value), one)}
-    least = pl.min_horizontal(map(support_of, needs.means)).fill_null(0)
-    return found | columns_beside(metric, beside, {N: least})
+        value, n = lists.values[name], lists.support.get(name)
+    elif needs.means:
+        # without a counted user there is nothing to make
+        are_there = [pl.col(str(mean)).is_not_null() for mean in needs.means]
+        value = pl.when(*are_there).then(needs.value)
+        n = pl.min_horizontal(map(support_of, needs.means)).fill_null(0)
+    else:
+        return _columns_of_plan(one, beside)
+    found = {name: _rounded(value, one)}
+    return found if n is None or not beside else found | {support_of(one.metric): n}
+
+
+def _columns_of_plan(one: Convention, beside: Sequence[str]) -> dict[str, pl.Expr]:
+    """Return the columns of a metric that a plan has under their names."""
+    names = [name_beside(part, one.metric) for part in beside]
+    found = {str(one.metric): _rounded(pl.col(str(one.metric)), one)}
+    return found | {name: pl.col(name).fill_null(0) for name in names}
 
 
 def _check_names(inputs: Frames, conventions: Conventions, beside: Sequence[str]) -> None:
@@ -213,16 +215,11 @@ def check_parts_of_truth(inputs: Frames, conventions: Conventions) -> None:
     names = [segment.name for segment in inputs.segments if segment.at == "truth"]
     if not names:
         return
-    reasons = [
-        f"{convention.metric} reads whole lists"
-        for convention in conventions
-        if convention.over == "lists"
-    ]
-    universes = (convention.context.universe for convention in conventions)
+    reasons = [f"{one.metric} reads whole lists" for one in conventions if one.over == "lists"]
     reasons += [
-        f"universe={universe!r} has users of lists"
-        for universe in universes
-        if universe in {"recs", "all"}
+        f"universe={one.context.universe!r} has users of lists"
+        for one in conventions
+        if one.context.universe in {"recs", "all"}
     ]
     if reasons:
         raise ColumnError(
@@ -235,21 +232,19 @@ def check_parts_of_truth(inputs: Frames, conventions: Conventions) -> None:
 def _of_lists(inputs: Frames, listed: Conventions, run: Run, beside: Sequence[str]) -> Lists:
     """Return the sums of list metrics, under the policies of those that read relevance."""
     reading = [convention for convention in listed if convention.needs.reads_relevance] or listed
-    planned = [of_the_plan(one.context, inputs) for one in reading]
-    contexts = {context.policies: context for context in planned}
-    if len(contexts) > 1:
+    plans = by_policies(inputs, [(one.context, ()) for one in reading])
+    if len(plans) > 1:
         raise RecframeError(
             f"{', '.join(str(one.metric) for one in reading)} have different policies in the profile "
-            f"{inputs.context.profile!r}; request them in separate calls, or bind {_differing(contexts.values())}"
+            f"{inputs.context.profile!r}; request them in separate calls, or bind {_differing([of for of, _ in plans])}"
         )
-    inputs = inputs.under(*contexts.values())
     metrics = [convention.metric for convention in listed]
-    return metrics_of_lists.evaluate(inputs, metrics, run, beside)
+    return metrics_of_lists.evaluate(plans[0][0], metrics, run, with_support=bool(beside))
 
 
-def _differing(contexts: Collection[Context]) -> str:
-    """Return the policies that differ between contexts, as options."""
-    values = zip(*(context.policies for context in contexts), strict=True)
+def _differing(plans: Sequence[Frames]) -> str:
+    """Return the policies that differ between the inputs of plans, as options."""
+    values = zip(*(inputs.context.policies for inputs in plans), strict=True)
     names = [name for name, found in zip(DEFAULTS, values, strict=True) if len({*found}) > 1]
     return " and ".join(f"{name}=" for name in names)
 
@@ -282,12 +277,8 @@ def _joined(
     for other in others:
         joined = joins.joined(joined, other, keys, "full")
     joined = joined if lists is None else lists.with_facts(joined)
-    joined = joined.sort(keys, nulls_last=True) if keys else joined
-    return joined.select(
-        *(pl.col(key).alias(name) for key, name in zip(keys, names, strict=False)),
-        *(pl.col(name).fill_null(0) for name in support),
-        *(column.alias(name) for name, column in columns.items()),
-    )
+    counts = {name: pl.col(name).fill_null(0) for name in support}
+    return _named(joined, dict(zip(keys, names, strict=False)), counts | columns)
 
 
 # Means over users
@@ -318,10 +309,9 @@ def _values(each: pl.LazyFrame, by: By, metrics: Metrics, beside: Sequence[str])
     """Return the users' values under their names."""
     columns: dict[str, pl.Expr] = {}
     for name, metric in zip(names_of(metrics), metrics, strict=True):
-        value = pl.col(name)
-        columns[str(metric)] = value
-        n = value.is_not_null().cast(pl.Int64)
-        columns |= columns_beside(metric, beside, {N: n, TOTAL: value})
+        columns[str(metric)] = pl.col(name)
+        if beside:
+            columns[support_of(metric)] = pl.col(name).is_not_null().cast(pl.Int64)
     return _named(each, by, columns)
 
 
@@ -336,18 +326,17 @@ def _means(
     """Return the means under their names: users without a row in the branches count with the value of an empty list."""
     skips = judged.context.no_relevant == "skip"
     n_users, n_present = pl.col("n_users"), pl.col("n_present").fill_null(0)
-    absent, totals = pl.col("absent"), []
+    absent, totals = pl.col("absent"), dict[str, pl.Expr]()
     columns = {} if "user" in by else {"n_users": n_present if skips else n_users}
     for name, metric in metrics.items():
         empty, count = pl.col(f"empty {name}"), pl.col(f"count {name}")
         present = count.fill_null(0) + empty.is_not_null() * absent
-        totals.append(present.cast(pl.Int64).alias(f"count {name}"))
-        totals.append(exact.total(f"sum {name}", (empty, absent)).alias(f"sum {name}"))
+        totals[f"count {name}"] = present.cast(pl.Int64)
+        totals[f"sum {name}"] = exact.total(name, (empty, absent))
         columns[metric.text] = pl.when(count > 0).then(pl.col(f"sum {name}") / count)
-        if beside:
-            parts = {part: pl.col(f"{word} {name}") for part, word in PARTS.items()}
-            columns |= columns_beside(metric, beside, parts)
-    sums = sums.with_columns(absent=0 if skips else n_users - n_present).with_columns(totals)
+        for part in beside:
+            columns[name_beside(part, metric)] = pl.col(f"{PARTS[part]} {name}")
+    sums = sums.with_columns(absent=0 if skips else n_users - n_present).with_columns(**totals)
     if skips and (parts_of_rows := [key for key in by if key != "model"]):
         # whose lists have a relevant row differs from model to model, and a part of one is one of all
         by_model = judged.models is not None and judged.context.relevant_from == "list"
@@ -401,7 +390,4 @@ def _table(inputs: Frames, at: Place, names: Sequence[str], ask: Ask) -> pl.Data
         if table is None:
             return None
         tables.append(table)
-    if len(tables) == 1:
-        return tables[0]
-    both = pl.concat(tables).unique()
-    return both if both["user"].n_unique() == len(both) else None
+    return tables[0] if len(tables) == 1 else constant_of("user", pl.concat(tables))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,8 +9,8 @@ import polars as pl
 
 from recframe.errors import NeedsAllUsersError, RecframeError, without_order
 from recframe.evaluation.plan import Run
-from recframe.evaluation.required_columns import TOTAL, N, keys_of, needs_of
-from recframe.evaluation.user_values import deepest_of
+from recframe.evaluation.required_columns import keys_of, needs_of
+from recframe.evaluation.user_values import deepest_of, names_of
 from recframe.frames.inputs import Frames
 from recframe.frames.kinds.kind import Ask
 from recframe.frames.rows.integer_ids import lookup
@@ -19,6 +18,7 @@ from recframe.frames.rows.joins import (
     ExactSums,
     aggregate,
     at_best_rank,
+    changes,
     distinct_names,
     joined,
     of_few,
@@ -56,34 +56,35 @@ def values_of_each(inputs: Frames, metrics: Metrics, run: Run) -> tuple[Judged, 
     """Return the lists with an item up to k and the metrics' values of each: `value 0`, ..."""
     check(inputs, metrics)
     most, asked = deepest_of(metrics), Levels()
-    values = [_value(metric, _words(metric, asked, most)) for metric in metrics]
+    values = [_value(one, AtLists(one.k, asked, cut=one.k == most)) for one in metrics]
     rows, _ = _rows_up_to(most, inputs, asked, [], run)
-    named = [value.alias(f"value {number}") for number, value in enumerate(values)]
-    return rows.sides.held, lists_of(rows).select(*rows.keys, *named)
+    named = dict(zip(names_of(metrics), values, strict=True))
+    return rows.sides.held, lists_of(rows).select(*rows.keys, **named)
 
 
-def evaluate(inputs: Frames, metrics: Metrics, run: Run, beside: Sequence[str] = ()) -> Lists:
-    """Return the values of the metrics in each segment, and their extra columns named in `beside`."""
+def evaluate(inputs: Frames, metrics: Metrics, run: Run, *, with_support: bool) -> Lists:
+    """Return the values of the metrics in each segment, `with_support` with the number of lists in each."""
     check(inputs, metrics)
     keys, most, asked = [*keys_of(inputs, metrics)], deepest_of(metrics), Levels()
-    values, others = {}, {}
+    values, counts = {}, {}
     for metric in metrics:
-        at = _words(metric, asked, most)
+        at, name = AtLists(metric.k, asked, cut=metric.k == most), str(metric)
         value = _value(metric, at)
-        if metric.shape == "set":
-            values[str(metric)] = value
-            others[str(metric)] = {N: _number(at.n_lists)} if N in beside else {}
-        else:
-            total, count = at.over_lists(value), at.over_lists(value.is_not_null(), counts=True)
-            values[str(metric)] = ratio(total, count, empty=None)
-            others[str(metric)] = {N: _number(count), TOTAL: total}
+        if metric.shape != "set":
+            total = at.over_lists(value)
+            counts[name] = at.over_lists(value.is_not_null(), counts=True)
+            value = ratio(total, counts[name], empty=None)
+        elif with_support:
+            counts[name] = at.n_lists
+        values[name] = value
     if run.is_divided and {Level.ALONG, Level.ALONG_ALL} & asked.columns.keys():
         shown = f"one of {', '.join(values)} compares each list with all others"
         raise NeedsAllUsersError(
             f"{shown}, which no bucket of users has; request it of frames in memory, in one plan, without memory="
         )
     rows, every_list = _rows_up_to(most, inputs, asked, keys, run)
-    return Lists(values, others, rows, every_list, run)
+    support = {name: of.fill_null(0).cast(pl.Int64) for name, of in counts.items()}
+    return Lists(values, support, rows, every_list, run)
 
 
 def check(inputs: Frames, metrics: Metrics) -> None:
@@ -97,11 +98,6 @@ def check(inputs: Frames, metrics: Metrics) -> None:
 
 
 # Values
-
-
-def _words(metric: Metric[...], asked: Levels, most: int | None) -> AtLists:
-    """Return the words of a metric; `most` is where the rows of the lists are cut, the largest k of all."""
-    return AtLists(metric.k, asked, cut=metric.k == most)
 
 
 def _value(metric: Metric[...], at: AtLists) -> pl.Expr:
@@ -123,10 +119,6 @@ def _value(metric: Metric[...], at: AtLists) -> pl.Expr:
         counted = in_universe, has_relevant
         value = pl.when(*(at.fact(one).fill_null(value=False) for one in counted)).then(value)
     return at.asked.column(Level.VALUE, value)
-
-
-def _number(of: pl.Expr) -> pl.Expr:
-    return of.fill_null(0).cast(pl.Int64)
 
 
 # Rows of the lists
@@ -151,12 +143,12 @@ def _precomputed(
 ) -> tuple[Rows, pl.LazyFrame]:
     """Return the same of a large eager frame, with facts of items beside rows; results do not change."""
     judged, keys = sides.held, sides.held.list_keys
-    changes = [pl.col(key).ne_missing(pl.col(key).shift()) for key in keys]
-    heads = judged.ranked().select(keys).filter(pl.any_horizontal(changes).fill_null(value=True))
-    is_of_users = keys == ["user"]
+    heads = judged.ranked().select(keys).filter(pl.any_horizontal(map(changes, keys)))
     rows, every_list = ask([judged.ranked(k), heads])
     rows = marked_sorted(rows) if judged.scores is not None else merged(rows, keys, ask)
-    every_list = distinct_ids(every_list["user"]).to_frame() if is_of_users else every_list.unique()
+    every_list = (
+        distinct_ids(every_list["user"]).to_frame() if keys == ["user"] else every_list.unique()
+    )
     sides = settled(sides, ask, rows, asked.of_sides)
     _, facts, _ = sides.table("item", asked.facts_in(Level.OF_LIST, Level.OF_ITEM))
     of_items = None if facts is None else lookup(ask([facts])[0], "item", rows.schema["item"])
@@ -187,8 +179,8 @@ class Lists:
 
     values: dict[str, pl.Expr]
     """Each metric's value of a segment."""
-    beside: dict[str, dict[str, pl.Expr]]
-    """Extra columns of each metric: number of lists averaged over or read, and sums."""
+    support: dict[str, pl.Expr]
+    """Number of lists that each metric is averaged over, or reads."""
     rows: Rows
     every_list: pl.LazyFrame
     """The lists with a ranked row."""
@@ -266,7 +258,7 @@ class Lists:
         if not parts or len(parts) == len(self.keys) or models is None:
             return segments
         every = segments.select(parts).unique().join(models, how="cross")
-        found = every.join(segments, on=self.keys, how="left", nulls_equal=True)
+        found = joined(every, segments, self.keys)
         return found.with_columns(pl.col("n_lists").fill_null(0))
 
     def _items(self) -> pl.LazyFrame:
@@ -287,7 +279,7 @@ class Lists:
         rows = sides.joined(self.rows.rows, asked.facts_in(Level.OF_ITEM), "pair", "row", "item")
         if beside := asked.named(Level.BESIDE):
             lists = lists_of(self.rows).select(*own, *beside)
-            rows = rows.join(lists, on=own, how="left", nulls_equal=True)
+            rows = joined(rows, lists, own)
         rows = self.rows.described(rows)
         for level, keys in {Level.ALONG: self.keys, Level.ALONG_ALL: self._keys_of_all}.items():
             rows = rows.with_columns(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import count
@@ -407,11 +407,3 @@ def name_beside(part: str, metric: Metric[...]) -> str:
 def support_of(metric: Metric[...]) -> str:
     """Return the name of a metric's support column."""
     return name_beside(N, metric)
-
-
-def columns_beside(
-    metric: Metric[...], beside: Sequence[str], found: Mapping[str, pl.Expr]
-) -> dict[str, pl.Expr]:
-    """Return a metric's extra columns, null for those not computed."""
-    missing = pl.lit(None, pl.Float64)
-    return {name_beside(part, metric): found.get(part, missing) for part in beside}

@@ -44,6 +44,7 @@ from recframe.frames.rows.joins import (
     distinct_names,
     heads,
     in_distinct_ranks,
+    joined,
     sorted_by_rank,
     with_places,
 )
@@ -112,11 +113,10 @@ class UserValues:
         present = judged.named(self.present).select(*on, *names, present=pl.lit(value=True))
         skips = judged.context.no_relevant == "skip"
         how: Literal["inner", "left"] = "inner" if skips else "left"
-        users = users_in_segments(judged).join(present, on=on, how=how, nulls_equal=True)
+        users = joined(users_in_segments(judged), present, on, how)
         if names and not skips:
             users = users.join(self.of_empty_list, how="cross").with_columns(
-                pl.when("present").then(name).otherwise(f"empty {name}").alias(name)
-                for name in names
+                pl.when("present").then(name).otherwise(f"empty {name}") for name in names
             )
         return users.select(*distinct_names(*self.keys, "user"), *names)
 
@@ -125,10 +125,11 @@ class UserValues:
 
         The sums are in the parts of `exact`, see `sums_of_values`.
         """
-        keys, counts, others = self.keys, [pl.len().cast(pl.Int64).alias("n_present")], []
+        keys, counts = self.keys, [pl.len().cast(pl.Int64).alias("n_present")]
+        columns = [*keys, "n_users", "n_present", *exact.parts]
         for name in self.names:
             counts.append(pl.col(name).count().alias(f"count {name}"))
-            others += [f"count {name}", f"empty {name}"]
+            columns += [f"count {name}", f"empty {name}"]
         rows, judged = self.present, self.judged
         if not {*keys} <= {*judged.model}:
             rows = judged.inputs.attach(judged.named(rows), "users")
@@ -140,7 +141,6 @@ class UserValues:
             segments = segments.join(self.of_empty_list, how="cross") if self.names else segments
         else:
             segments = beside_one_another([segments, sums, self.of_empty_list])
-        columns = [*keys, "n_users", "n_present", *exact.parts, *others]
         return self._checked(segments).select(columns)
 
     @property
@@ -168,10 +168,10 @@ def bounded_names(metrics: Metrics) -> frozenset[str]:
 
 
 def sums_of_values(metrics: Metrics) -> ExactSums:
-    """Return the sums of metrics' values: `sum value 0`, ..."""
+    """Return the sums of metrics' values, under the names of these."""
     names = names_of(metrics)
-    values = dict(zip(map("sum {}".format, names), map(pl.col, names), strict=True))
-    return ExactSums(values, [*map("sum {}".format, bounded_names(metrics))])
+    values = dict(zip(names, map(pl.col, names), strict=True))
+    return ExactSums(values, bounded_names(metrics))
 
 
 def deepest_of(metrics: Metrics) -> int | None:
@@ -201,7 +201,7 @@ def values_of_users(
         judged = known_for(judged, metrics, words, deepest, ask)
     # the branches that the words above have asked for
     rows = rows_of_branches(judged, words, deepest, ask)
-    lists = rows.group_by(judged.list_keys).agg(*values.values(), counted=counted)
+    lists = rows.group_by(judged.list_keys).agg(**values, counted=counted)
     _check_shapes(lists, values, metrics)
     has_one_truth = judged.truth is not None and context.relevant_from == "truth"
     read, roots = words.read if has_one_truth else set[str](), set[str]()
@@ -213,7 +213,7 @@ def values_of_users(
         names=list(values),
         # NOTE: a name as text has Polars look it up in the whole plan's schema, which is a tenth of a small call
         present=lists.filter(pl.col("counted")),
-        empty=_no_rows(frozenset(roots)).select(values.values()),
+        empty=_no_rows(frozenset(roots)).select(**values),
         steep="steepness" in words.asked,
         aligned=bool(read & RELEVANT) and read <= OF_HITS_OR_RELEVANT,
     )
@@ -234,8 +234,7 @@ def rows_of_branches(
         branches += words.branches(judged.list_keys, rows, LISTED.union(TOTALS))
     if words.worths or not read <= OF_TWO_FRAMES:
         branches += side_rows.branches(judged, words, read, deepest, ask)
-    branches = branches or [judged.relevant()]
-    return pl.concat(branches, how="diagonal") if len(branches) > 1 else branches[0]
+    return pl.concat(branches or [judged.relevant()], how="diagonal")
 
 
 def known_for(
@@ -289,7 +288,7 @@ def values_of_lists(
         value = value.cast(pl.Float64)
         if judged.context.no_relevant == "null":
             value = pl.when(At(None, words).n_relevant > 0).then(value)
-        values[f"value {number}"] = value.alias(f"value {number}")
+        values[f"value {number}"] = value
     return values
 
 
@@ -385,8 +384,7 @@ def _hits_of_ties(judged: Judged, words: Recorder, deepest: int | None) -> pl.La
         if judged.sharing == "expected"
         else at_last_places(ties, keys)
     )
-    known = [*sorted(HITS | EXPECTED), *worth, *TOTALS]
-    columns = [name for name in known if name in words.asked]
+    columns = sorted(words.asked & {*HITS, *EXPECTED, *worth, *TOTALS})
     return places.with_columns(discount=discount(pl.col("rank"))).select(*keys, *columns)
 
 
@@ -398,19 +396,16 @@ def _with_places_in_best_order(
     better = gain.rank("min", descending=True).over(keys).cast(pl.Int64) - 1
     grades = judged.relevant().select(*keys, "gain", better=better).unique()
     grade = [*keys, "gain"]
-    hits = hits.join(grades, on=grade, how="left", nulls_equal=True, maintain_order="left")
+    hits = joined(hits, grades, grade, in_order=True)
     place = (pl.col("better") + gain.cum_count().over(grade)).cast(pl.Float64)
     hits = hits.with_columns(place_in_best_order=place)
     later = pl.max_horizontal(pl.col("rank").cast(pl.Float64), "place_in_best_order")
     hits = hits.with_columns(depth=(later.ceil() - 1).clip(upper_bound=2**31).cast(pl.Int64))
     for name in before:
         sums = sums_of_shares(float(name.removeprefix(AGREEMENT_BEFORE)))
-        table = pl.LazyFrame({"depth": range(len(sums)), name: sums})
-        known = depth.clip(upper_bound=len(sums) - 1)
-        hits = hits.with_columns(known=known).join(
-            table, left_on="known", right_on="depth", how="left", maintain_order="left"
-        )
-        hits = hits.drop("known")
+        table = pl.LazyFrame({"known": range(len(sums)), name: sums})
+        hits = hits.with_columns(known=depth.clip(upper_bound=len(sums) - 1))
+        hits = hits.join(table, on="known", how="left", maintain_order="left").drop("known")
     return hits
 
 
@@ -427,9 +422,9 @@ def _relevant(
     """Return the requested columns of relevant rows, listed or not, in ideal order if requested."""
     # of a truth they are the same for every model
     of_all = judged.truth is not None and judged.context.relevant_from == "truth"
-    one = replace(judged, models=None) if of_all and judged.models is not None else judged
-    keys = judged.list_keys
-    if of_all and judged.model:
+    one, keys = judged, judged.list_keys
+    if of_all and judged.models is not None:
+        one = replace(judged, models=None)
         keys = [*filterfalse(judged.model.__contains__, keys)]
     rows = one.relevant().rename({"gain": "relevant_gain"})
     sums = None
@@ -448,12 +443,13 @@ def _in_best_order(
     rows = best_first(rows, keys, judged.key_dtype, "relevant_gain")
     placed, rank = with_places(rows, keys), pl.col("place").cast(pl.Float64)
     built = {
-        "ideal_rank": rank.alias("ideal_rank"),
-        "ideal_gain": pl.col("relevant_gain").alias("ideal_gain"),
-        "ideal_discount": discount(rank).alias("ideal_discount"),
+        "ideal_rank": rank,
+        "ideal_gain": pl.col("relevant_gain"),
+        "ideal_discount": discount(rank),
     }
-    columns = map(built.__getitem__, sorted(asked & BEST_ORDER))
-    return placed.select(*keys, "relevant_gain", *columns)
+    for name in BEST_ORDER - asked:
+        del built[name]
+    return placed.select(*keys, "relevant_gain", **built)
 
 
 def _listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFrame:
@@ -476,8 +472,7 @@ def _listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFram
         rows = rows.rename({name: f"listed_{name}" for name in PROPENSITIES})
     rows = rows.with_columns(whole_rank=rank, relevant_rank=pl.when(relevant).then(rank))
     rows = _with_totals(judged, rows, asked)
-    columns = [name for name in sorted(LISTED.union(TOTALS)) if name in asked]
-    return rows.select(*keys, *columns)
+    return rows.select(*keys, *sorted(asked & LISTED.union(TOTALS)))
 
 
 def _among_others(rows: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
@@ -519,8 +514,6 @@ def _with_totals(judged: Judged, rows: pl.LazyFrame, asked: set[str]) -> pl.Lazy
     for name, branch in zip(TOTALS, (judged.relevant, judged.misses), strict=True):
         if name in asked:
             totals = branch().group_by(judged.list_keys).agg(pl.len().cast(pl.Int64).alias(name))
-            rows = rows.join(
-                totals, on=judged.list_keys, how="left", nulls_equal=True, maintain_order="left"
-            )
+            rows = joined(rows, totals, judged.list_keys, in_order=True)
             rows = rows.with_columns(pl.col(name).fill_null(0))
     return rows

@@ -25,7 +25,7 @@ from recframe.statistics.estimates import (
     words,
 )
 from recframe.statistics.stored_results import FEW
-from recframe.statistics.sums import MODEL, PARTS, PLACE, USER, USERS, exactly_0, over_units
+from recframe.statistics.sums import PARTS, USER, USERS, exactly_0, over_units
 
 BY, SEGMENT, LARGE = "by", "segment", "large"
 known, users = pl.col(SEGMENT).is_not_null(), pl.col(USERS)
@@ -40,6 +40,8 @@ class Segmenting:
 
     names: Mapping[str, str]
     """Own names of the columns, by internal name."""
+    order: Sequence[str]
+    """Columns that the rows of a segment are sorted by: the model, where one is bound, and the place of the metric."""
     metrics: Metrics
     min_users: int
     level: float
@@ -55,8 +57,8 @@ def _segments(
     The text is null where a column is. `with_rest` has the columns' names in the text, and the sums of all other users and of
     all too, in frames of the same rows.
     """
-    on = [*filter(cells.columns.__contains__, (MODEL, PLACE))]
-    keys, cluster, plan = [*columns, *on], how.cluster, cells.lazy()
+    on, cluster, plan = how.order, how.cluster, cells.lazy()
+    keys = [*columns, *on]
     units = [] if cluster is None else [cluster]
     counts = [*filter(cells.columns.__contains__, (*PARTS, USERS))]
     exact = ExactSums({name: pl.col(name) for name in counts})
@@ -137,7 +139,7 @@ def _best_and_worst(
 ) -> pl.DataFrame:
     """Return the means of the best and the worst large segments of each column, model and metric, where there are two."""
     segments = pl.concat(_segments(cells, columns, how)[0] for columns in crossed)
-    on = [*filter(segments.columns.__contains__, (BY, MODEL, PLACE))]
+    on = [BY, *how.order]
     of = Sums(segments, how.metrics)
     e = of_mean(of)
     score = np.where(of.higher, -1.0, 1.0) * e.value
@@ -195,9 +197,8 @@ def slices(
         WORST: np.where(of.higher, tested.difference_high, -tested.difference_low),
     }
     made = as_columns(found, {**schema, WORST: pl.Float64})
-    order = [*filter(rows.columns.__contains__, (MODEL, PLACE))]
-    result = rows.select(*order, SEGMENT).hstack(made)
-    return result.sort([*order, WORST], nulls_last=True, maintain_order=True).select(*schema)
+    result = rows.select(*how.order, SEGMENT).hstack(made)
+    return result.sort([*how.order, WORST], nulls_last=True, maintain_order=True).select(*schema)
 
 
 def _at_least(e: Estimate, every: Estimate) -> Estimate:

@@ -58,9 +58,9 @@ def as_shown(rows: pl.LazyFrame, decimals: Mapping[str, int]) -> pl.LazyFrame:
     for name in names & {"value", "baseline_value"}:
         value = pl.col(name)
         rounded = [pl.when(is_metric(one)).then(value.round(n)) for one, n in decimals.items()]
-        rows = rows.with_columns(pl.coalesce(*rounded, value).alias(name))
+        rows = rows.with_columns(pl.coalesce(*rounded, value))
     ends = {"value_low": pl.min_horizontal, "value_high": pl.max_horizontal}
     for end in names & ends.keys():
         known = pl.when(pl.col(end).is_not_null()).then("value")
-        rows = rows.with_columns(ends[end](end, known).alias(end))
+        rows = rows.with_columns(ends[end](end, known))
     return rows

@@ -100,13 +100,13 @@ class Pairing:
         """Return a frame of one row that fails when the plan runs, without two models or without the baseline."""
         model = as_text(pl.col(MODEL), self.dtype)
         n, first = model.count().cast(pl.Int64), model.drop_nulls().sort().head(MOST_NAMED)
-        none = pl.when(n == 0).then(pl.lit("no model")).otherwise(pl.lit(""))
-        more = pl.when(n > MOST_NAMED).then(pl.format(" and {} more", n - MOST_NAMED))
-        is_named = pl.lit(self.baseline is not None) & (pl.len() > 0)
-        lacks = is_named & (model != pl.lit(self.baseline, pl.String)).all()
+        many = pl.when(n > MOST_NAMED).then(pl.format(" and {} more", n - MOST_NAMED))
+        more = many.when(n == 0).then(pl.lit("no model")).otherwise(pl.lit(""))
+        # null without a baseline, and of no model any() is false
+        is_other = model != pl.lit(self.baseline, pl.String)
         # NOTE: names are put together once, since that takes as long as a small plan
-        known = shown_in_plan(first).str.join(", ") + more.otherwise(none)
-        found = models.select(n=pl.len(), known=known, lacks=lacks)
+        known = shown_in_plan(first).str.join(", ") + more
+        found = models.select(n=pl.len(), known=known, lacks=is_other.all() & is_other.any())
         given = pl.lit(f"{self.given or f'baseline={self.baseline!r}'} is not a model")
         few = pl.lit("there are no two models to compare")
         reason = pl.when("lacks").then(given).otherwise(few)
@@ -388,7 +388,7 @@ def over_units(
     of_clusters = {part: by[part[0]] * by[part[1]] for part in PRODUCTS}
     of_clusters |= {"d": d, "units": n > 0, "effective": n * n, "differ": d != 0}
     cells = cells.with_columns(
-        pl.when(is_alone).then(part).otherwise(one.cast(pl.Float64)).alias(part)
+        pl.when(is_alone).then(part).otherwise(one.cast(pl.Float64))
         for part, one in of_clusters.items()
     )
     n_users, n_units = n.sum().over(keys), pl.col("units").sum().over(keys)
