@@ -8,17 +8,7 @@ from typing import Any
 import polars as pl
 
 from recframe.audit.checks import Finding, Findings, check
-from recframe.audit.data import (
-    BEHIND_FIRST,
-    ROWS,
-    TIES,
-    Data,
-    item,
-    n_rows,
-    rank,
-    repeated,
-    user,
-)
+from recframe.audit.data import BEHIND_FIRST, ROWS, TIES, Data, item, n_rows, rank, user
 from recframe.frames.hints import NAMED, Either, Given, bind, text
 from recframe.frames.inputs import Frames
 from recframe.frames.kinds.kind import run_by_size
@@ -102,7 +92,7 @@ def fractional_ranks(data: Data) -> Findings:
         are_any = run_by_size(given.lazy().select(are_means.any()), len(given))
         if not are_any.item():
             return
-    ties = repeated(data.lists.filter(are_means), data.keys, "rank")
+    ties = data.repeats(data.lists.filter(are_means), data.keys, "rank")
     yield Finding(data.main, ties, ("user", "rank"), column="rank")
 
 
@@ -125,7 +115,7 @@ def repeated_ranks(data: Data) -> Findings:
 
 def _shared(data: Data, rows: pl.LazyFrame, place: str) -> Finding:
     """Return the ranks or scores that several items of a list have."""
-    places = repeated(rows, data.keys, place, items=item.n_unique()).filter(pl.col("items") > 1)
+    places = data.repeats(rows, data.keys, place, items=item.n_unique()).filter(pl.col("items") > 1)
     return Finding(data.main, places, ("user", place, "items"))
 
 

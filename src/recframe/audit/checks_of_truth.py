@@ -9,18 +9,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from recframe.audit.checks import Finding, Findings, check
-from recframe.audit.data import (
-    NEARLY_ALL,
-    ROWS,
-    Data,
-    item,
-    n_rows,
-    rank,
-    relevance,
-    repeated,
-    user,
-    value,
-)
+from recframe.audit.data import NEARLY_ALL, ROWS, Data, item, n_rows, rank, relevance, user, value
 from recframe.frames.hints import Either, bind, text
 from recframe.frames.inputs import Frames
 from recframe.frames.kinds.kind import at_hand, run_as_it_is
@@ -199,7 +188,7 @@ def unreached_min_relevance(data: Data) -> Findings:
 )
 def duplicate_items(data: Data) -> Findings:
     """Items that are twice in one list."""
-    twice = repeated(data.lists, data.keys, "item")
+    twice = data.repeats(data.lists, data.keys, "item")
     yield Finding(data.main, twice, ("user", "item", "rows"))
 
 

@@ -19,6 +19,7 @@ from recframe.frames.hints import Either, bind, text
 from recframe.frames.inputs import Frames, label_columns, without_models
 from recframe.frames.kinds.kind import run_as_it_is, stream
 from recframe.frames.options import Context
+from recframe.frames.rows.integer_keys import key_hash, repeated
 from recframe.frames.segments import Segment
 from recframe.metrics.language.definition import Metrics
 from recframe.ranking.data_checks import FEW_ROWS, OF_SOME_USERS
@@ -367,25 +368,26 @@ class Data:
     def same_pairs(self, keys: Sequence[str], **also: pl.Expr) -> pl.LazyFrame:
         """Return the items with several judged rows of some keys, with their `lowest` and `highest` relevance, and more."""
         ends = {"lowest": relevance.min(), "highest": relevance.max()}
-        return repeated(self.truth, keys, "item", **ends, **also)
+        return self.repeats(self.truth, keys, "item", **ends, **also)
+
+    @staticmethod
+    def repeats(
+        rows: pl.LazyFrame, keys: Sequence[str], column: str, **values: pl.Expr
+    ) -> pl.LazyFrame:
+        """Return the values of a column that several rows of some keys have: their number of rows, and other values of these.
+
+        NOTE: to sort a number of each row takes half of the time of grouping all rows, and few rows have one in common.
+        """
+        pair = [*keys, column]
+        number = key_hash(pair, rows.collect_schema())
+        again = repeated(rows, number).unique()
+        rows = rows.join(again, left_on=number, right_on="number", how="semi")
+        return rows.group_by(pair).agg(ROWS, **values).filter(n_rows > 1)
 
     @property
     def pairs_of_lists(self) -> pl.LazyFrame:
         """The rows of the frame of the lists that have a user and an item."""
         return self.inputs.identified("recommendations")
-
-
-def repeated(
-    rows: pl.LazyFrame, keys: Sequence[str], column: str, **values: pl.Expr
-) -> pl.LazyFrame:
-    """Return the values of a column that several rows of some keys have: their number of rows, and other values of these.
-
-    NOTE: to count the values of a list takes a tenth of the time that a group for each value takes.
-    """
-    has_twice = (pl.col(column).n_unique() < pl.len()).alias("has twice")
-    lists = rows.group_by(keys).agg(has_twice).filter("has twice")
-    rows = rows.join(lists, on=keys, how="semi", nulls_equal=True)
-    return rows.group_by(*keys, column).agg(ROWS, **values).filter(n_rows > 1)
 
 
 def example(shown: Sequence[str] | str, schema: pl.Schema) -> pl.Expr:
