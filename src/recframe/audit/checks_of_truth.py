@@ -324,15 +324,13 @@ def _ideal(data: Data, least: int = ENOUGH_USERS) -> pl.LazyFrame:
     if data.inputs.scored:
         place = pl.col("score").rank("ordinal", descending=True).over(data.keys)
     truth = data.relevant_rows.select(*part, "item").unique()
-    rows = joined(
-        data.lists.with_columns(place=place),
-        truth.with_columns(hit=pl.lit(1, pl.Int64)),
-        [*part, "item"],
-    )
-    rows = joined(rows, truth.group_by(part).agg(n=pl.len()), part, how="inner")
-    hit, n = pl.col("hit"), pl.col("n")
-    first = hit.filter(pl.col("place") <= n).sum() / n.first()
-    lists = rows.group_by(data.keys).agg(ROWS, recall=first, hits=hit.sum())
+    n_relevant, n = truth.group_by(part).agg(n=pl.len()), pl.col("n")
+    hits = joined(data.lists.with_columns(place=place), truth, [*part, "item"], how="inner")
+    hits = joined(hits, n_relevant, part)
+    of_hits = hits.group_by(data.keys).agg(hits=pl.len(), early=(pl.col("place") <= n).sum())
+    lists = joined(data.lengths, n_relevant, part, how="inner")
+    lists = joined(lists, of_hits, data.keys).with_columns(pl.col("hits", "early").fill_null(0))
+    lists = lists.with_columns(recall=pl.col("early") / n)
     # of truth that was made of the lists all items are hits
     lists = lists.filter(n_rows >= 2 * pl.col("hits"))
     of_model = [*data.parts, *data.inputs.model] or pl.lit(0, pl.Int64)
