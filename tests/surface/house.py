@@ -24,11 +24,11 @@ WALKS = {
 }
 """First calls, each made in a fresh process, on 60 judged rows or on those of two models."""
 BOUNDS = {
-    "nodes": 240_740,
-    "lines": 34_510,
+    "nodes": 240_560,
+    "lines": 34_500,
     "files": 172,
     "files_out_of_size": 23,
-    "nodes_a_line": 6.98,
+    "nodes_a_line": 6.97,
     "rooms": 19,
     "ndcg_files": 17,
     "ndcg_functions": 191,

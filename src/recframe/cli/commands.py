@@ -66,8 +66,9 @@ class Commands(click.Group):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             if isinstance(error, BrokenPipeError):
                 ctx.exit(LEFT)
-            place = error.filename or "stdout"
-            wrong = click.UsageError(f"cannot write to {place}: {error.strerror}")
+            wrong = click.UsageError(
+                f"cannot write to {error.filename or 'stdout'}: {error.strerror}"
+            )
         # NOTE: the text is final to type checkers, and what show() prints
         wrong.message = " ".join(readable(wrong.message).split())  # type: ignore[misc]
         raise wrong
@@ -123,8 +124,10 @@ def of_method(name: str, paths: Options, options: Options) -> Any:
     if options.get("metrics", ()) is None:
         options |= {"metrics": METRICS, "k": options["k"] or [10]}
     if last := options.get("last"):
-        is_history = Path(last).is_dir()
-        options["last"] = rf.history(last) if is_history else inputs.scan(last)
+        if Path(last).is_dir():
+            options["last"] = rf.history(last)
+        else:
+            options |= inputs.scanned({"last": last}, {"columns": None})
     return called(getattr(rec._in_polars(), name), paths, options)  # noqa: SLF001  whatever was scanned
 
 
@@ -263,9 +266,13 @@ def command(
     """Return a command that shows a result, or writes one of its pages."""
     shared = ", ".join(one.opts[-1] for one in takes if one in OF_RECS)
     words = fill(f"{FULLY} says more: {shared}", 78, break_on_hyphens=False)
-    run_it = partial(run, make, show, pages)
-    epilog = shared and f"\b\n{words}"
-    return Command(name, params=[*takes], callback=run_it, help=text, epilog=epilog)
+    return Command(
+        name,
+        params=[*takes],
+        callback=partial(run, make, show, pages),
+        help=text,
+        epilog=shared and f"\b\n{words}",
+    )
 
 
 def method(

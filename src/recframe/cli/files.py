@@ -149,14 +149,13 @@ def places(path: str) -> list[str]:
         pattern += "/**/*.parquet"
     # NOTE: Path.glob takes no absolute pattern, and finds hidden files
     matches = filterfalse(os.path.isdir, sorted(glob.glob(pattern, recursive=True)))  # noqa: PTH207
-    own = f"{os.sep}_"
-    found = [match for match in matches if not is_folder or own not in match[len(str(place)) :]]
+    start = len(str(place))
+    found = [one for one in matches if not is_folder or f"{os.sep}_" not in one[start:]]
     if found:
         return found
     said = f"there is no file {path!r}"
     if is_folder:
-        other = str(place / "*.csv")
-        said = f"the directory {path!r} has no .parquet files; name another kind by a pattern: {other!r}"
+        said = f"the directory {path!r} has no .parquet files; name another kind by a pattern: {str(place / '*.csv')!r}"
     elif folder.is_dir():
         said += suggestion(place.name, os.listdir(folder))  # noqa: PTH208  names, not paths
     else:
@@ -236,8 +235,7 @@ class Given:
         self, source: Source, role: str, column: str, columns: Sequence[str]
     ) -> RecframeError:
         """Return the error of a file without the column of a role."""
-        said = f"{source.name!r} has no column {column!r}. It has {listed(columns)}. Name the column of the {role}: "
-        said += f"--columns {role}=NAME, or in this file alone --columns {self.name}={role}=NAME"
-        if source.kind not in BINARY:
-            said += OF_TEXT
-        return RecframeError(said)
+        return RecframeError(
+            f"{source.name!r} has no column {column!r}. It has {listed(columns)}. Name the column of the {role}: --columns "
+            f"{role}=NAME, or in this file alone --columns {self.name}={role}=NAME{OF_TEXT * (source.kind not in BINARY)}"
+        )

@@ -39,11 +39,6 @@ def paths_of(options: Options) -> dict[str, str]:
     return paths
 
 
-def scan(path: str) -> pl.LazyFrame:
-    """Return the table of a path, whose columns have the dtypes of their values."""
-    return scanned({"last": path}, {"columns": None})["last"]
-
-
 def scanned(paths: Mapping[str, str], options: Options) -> dict[str, pl.LazyFrame]:
     """Return the tables of all files, with dtypes that match."""
     for option in ("columns", *PER_FILE):

@@ -51,8 +51,9 @@ def _values(read: Any, gather: Any, ctx: click.Context, option: Any, given: Any)
     try:
         return gather(chain.from_iterable(map(read, given))) or None
     except (ValueError, LookupError):
-        words = f"{', '.join(given)!r} is not {option.metavar}: {option.help}"
-        raise click.BadParameter(words, ctx, option) from None
+        raise click.BadParameter(
+            f"{', '.join(given)!r} is not {option.metavar}: {option.help}", ctx, option
+        ) from None
 
 
 def names(text: str) -> list[str]:

@@ -37,7 +37,7 @@ def table_of(given: Given, sources: Sequence[Source]) -> Table:
     parts = [_part(given, source) for source in sources]
     # of files with dtypes only folders have dtypes by their values
     keys = KEY.findall(sources[0].name) if sources[0].kind in BINARY else None
-    table = Table(given, given.path, [part for part in parts if part is not None], keys)
+    table = Table(given, given.path, [*filter(None, parts)], keys)
     if not table.parts:
         raise RecframeError(
             f"cannot read {given.path!r}: it is empty; a table without rows has a header line"

@@ -80,8 +80,7 @@ def typed(tables: Mapping[str, Table]) -> dict[str, pl.LazyFrame]:
     A first pass reads each file. Columns of numbers are numbers. Ids are Int64 if all of the call are whole numbers in their
     plain form, else text in all files. Any other column has the dtype that all of its values are written in.
     """
-    every: dict[str, Any] = {}
-    of_ids: dict[str, Any] = {}
+    every, of_ids = dict[str, Any](), dict[str, Any]()
     for title, table in tables.items():
         left = every[title] = {}
         for name in table.texts:

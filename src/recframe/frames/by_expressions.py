@@ -108,11 +108,10 @@ def made_by(expression: pl.Expr) -> str | Made:
         several, name, roots = True, "", ()
     if several or not roots:
         found = "several columns" if several else "no column"
-        msg = (
+        raise RecframeError(
             f"by= takes expressions of one column; found {str(expression)!r}, which gives {found}: "
+            "by=['country', pl.col('year') // 10]"
         )
-        msg += "by=['country', pl.col('year') // 10]"
-        raise RecframeError(msg)
     if expression.meta.eq(pl.col(roots[0])):
         return roots[0]
     return Made(_key_of(expression), name, roots, expression)

@@ -251,8 +251,9 @@ def check_option(name: str, value: object) -> None:
     if name in NAMED_COLUMNS:
         or_false = ", or False, so that each row counts" * (name == "relevance")
         if not (value is None or isinstance(value, str) or (or_false and value is False)):
-            takes = f"{name}= takes the name of a column as text{or_false}"
-            raise RecframeError(f"{takes}; found {shown(value)}{_renamed(name, value)}")
+            raise RecframeError(
+                f"{name}= takes the name of a column as text{or_false}; found {shown(value)}{_renamed(name, value)}"
+            )
     elif name in CHOICES and not (name == "universe" and value is None):
         allowed = get_args(CHOICES[name])
         if not isinstance(value, str) or value not in allowed:
@@ -301,10 +302,6 @@ def _is_threshold(value: object) -> bool:
     return is_none if number is None else 0 < number < math.inf
 
 
-def _is_whole(value: object) -> bool:
-    return hasattr(value, "__index__") and plain_number(value) in range(MOST_DECIMALS + 1)
-
-
 _VALUES: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "strict": (
         lambda value: isinstance(value, bool),
@@ -319,7 +316,9 @@ _VALUES: Mapping[str, tuple[Callable[[object], bool], str]] = {
         "the most bytes that the call may take as a number with a unit, such as '2GB' or '500MB'",
     ),
     "decimals": (
-        _is_whole,
+        lambda value: (
+            hasattr(value, "__index__") and plain_number(value) in range(MOST_DECIMALS + 1)
+        ),
         f"a whole number from 0 to {MOST_DECIMALS}; means are rounded to this number of decimals",
     ),
 }

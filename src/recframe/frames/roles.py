@@ -131,8 +131,7 @@ class Side:
             scores = [name for name in map(str, self.columns) if folded(name) in SCORES]
             if scores:
                 return f"If {scores[0]!r} orders the lists, the highest first: {bind(score=repr(scores[0]))}"
-            either = f"{bind(rank=NAMED)} or {bind(score=NAMED)}"
-            return f"Name the column of the ranks or of the scores: {either}{IN_ORDER}"
+            return f"Name the column of the ranks or of the scores: {bind(rank=NAMED)} or {bind(score=NAMED)}{IN_ORDER}"
         if role == "relevance" and is_judged:
             as_frame = Either("as a frame: rec(truth=truth)", "as a second file")
             return f"Name the column: {bind(relevance=NAMED)}, or give the truth {as_frame}"
@@ -140,8 +139,7 @@ class Side:
             return "A split of several folds needs to know of each row which fold it is of"
         of_models = self.context.truth is None and self.context.model is not None
         if role == "item" and of_models and not suggestion("item", self.columns):
-            needs = "Models are compared by item ids of one truth; name their column"
-            return f"{needs}: {bind(item=NAMED)}"
+            return f"Models are compared by item ids of one truth; name their column: {bind(item=NAMED)}"
         alone = f", or of this frame alone: {self.option}=rf.frame({self.option}, {role}={NAMED})"
         of_this = str(Either(alone)) if self.option else ""
         return f"Name the column of the {role}: {bind(**{role: NAMED})}{of_this}"

@@ -170,8 +170,9 @@ def _not_found(name: str, by: str | Made, sides: Mapping[str, Side]) -> ColumnEr
     where = ", ".join(side.title for side in sides.values())
     said = f"{Given('by', by)}" if name == by else f"{Given('by', by)}: {name!r}"
     lacks = sentence(f"{said} is not a column of {where}", suggestion(name, known))
-    msg = f"{lacks} There are {listed(known)}. {_hint(name, sides)}"
-    return ColumnError(msg.removesuffix(". "))
+    return ColumnError(
+        f"{lacks} There are {listed(known)}. {_hint(name, sides)}".removesuffix(". ")
+    )
 
 
 def _hint(name: str, sides: Mapping[str, Side]) -> str:

@@ -352,8 +352,10 @@ class Judged:
         The columns are listed_rank, listed_relevant, listed_judged, and listed_graded of a relevance that is not below 0. With
         k those alone whose rank is up to k.
         """
-        known = self.known.listed
-        rows = self._listed_once(k) if known is None else known
+        rows = self.known.listed
+        if rows is None:
+            keys = [*self.model, *self.pair_keys]
+            rows = self._as_one(self.rows_with_relevance(k), keys, self.values_of_repeated())
         rows = self.counted(self._keyed(rows.filter(self.up_to(k))), {"truth", "both"})
         return rows.select(
             *distinct_names(*self.list_keys, "item"),
@@ -363,11 +365,6 @@ class Judged:
             listed_judged=RELEVANCE.is_not_null(),
             listed_graded=(RELEVANCE.cast(pl.Float64) >= 0).fill_null(value=False),
         )
-
-    def _listed_once(self, k: int | None) -> pl.LazyFrame:
-        """Return the rows of the lists, one for each item: keys without segments of items, item, rank, relevance."""
-        keys = [*self.model, *self.pair_keys]
-        return self._as_one(self.rows_with_relevance(k), keys, self.values_of_repeated())
 
     def values_of_repeated(self) -> list[pl.Expr]:
         """Return the highest relevance of the rows of one item, and its best rank: of its relevant rows if these have one."""

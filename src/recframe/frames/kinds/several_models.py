@@ -72,9 +72,10 @@ class SeveralModels(Kind):
                 present[inside] = column
             elif inside in ROLES and column != model:
                 which = [shown(one) for one, other in self.kinds.items() if column in other.columns]
-                msg = f"{_title(name)} has no column {column!r}, which that of {', '.join(which)} has; "
-                msg += "give the frames of all models the same columns"
-                raise ColumnError(msg)
+                raise ColumnError(
+                    f"{_title(name)} has no column {column!r}, which that of {', '.join(which)} has; give the frames of all "
+                    "models the same columns"
+                )
         models = (inside for inside, column in named.items() if column == model)
         return kind.take(present, ids, numbers).with_columns(map(pl.lit(name).alias, models))
 

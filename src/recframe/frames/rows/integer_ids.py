@@ -101,9 +101,8 @@ def n_numbers_of_codes(rows: pl.DataFrame, n_numbers: int, n_codes: int) -> pl.S
     n_bits = n_numbers * n_codes
     if not (READS_BITS and n_bits) or n_bits > MOST_BITS * len(rows) or n_bits >= 2**32:
         return _n_of_pairs(rows, n_codes)
-    numbers, block = rows["number"], n_numbers
-    if numbers.is_sorted():
-        block = min(n_numbers, max(1, BLOCK_BITS // n_codes))
+    numbers = rows["number"]
+    block = min(n_numbers, BLOCK_BITS // n_codes + 1) if numbers.is_sorted() else n_numbers
     firsts = range(0, n_numbers, block)
     starts = [*numbers.search_sorted(pl.Series(firsts)), len(rows)]
     counts = pl.zeros(n_codes, pl.Int64, eager=True)
