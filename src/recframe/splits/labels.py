@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -142,6 +142,8 @@ def labelled(log: Log, rule: Rule, filters: Filters) -> Labels:
     are read in a stream.
     """
     cases = filters.cases(log.schema)
+    if rule.borders is not None:
+        rule = replace(rule, borders=log.held(rule.borders))
     if log.is_lazy and not rule.order and not cases:
         rows, again = rule.parted(log, log.rows), rule.parted(log, log.roles)
     else:
