@@ -325,6 +325,7 @@ def test_some_lists_of_many_show_that_they_return_the_truth():
     truth = RECS.filter(pl.col("rank") <= 2).drop("rank")
     (words,) = asked(many_times, scene(RECS, truth))
     assert words.startswith("lists_of_the_truth: ")
+    assert "lists_of_the_truth" not in checks(many(RECS), truth=LIKED_NEXT)
 
 
 def test_a_model_of_many_users_without_a_hit_may_be_right():

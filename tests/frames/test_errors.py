@@ -92,6 +92,9 @@ def test_what_only_the_data_shows(kind):
     rec = kind(systems).rec(truth=kind(liked(u="ab")))
 
     fails_with(kind, "a relevance is infinite; ", lambda: kind(endless).rec.evaluate("recall"))
+    truth = kind(endless.drop("rank"))
+    of_truth = kind(recommended(u="z")).rec(truth)
+    fails_with(kind, "a relevance is infinite; ", lambda: of_truth.evaluate("mrr"))
     for one in ("dcg(gain=exp)", "ndcg(gain=exp,ideal=list)@1"):
         too_steep = "a relevance is above 1000, too steep for gain='exp'"
         fails_with(kind, too_steep, lambda one=one: steep.rec.evaluate(one))

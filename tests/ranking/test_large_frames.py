@@ -28,7 +28,7 @@ ORDERS = {
 @pytest.fixture(autouse=True)
 def _streaming(monkeypatch):
     """Let these frames stream, as those of millions of rows do; large ones that do not are among those of other tests."""
-    monkeypatch.setattr(kinds, "MANY", LARGE)
+    monkeypatch.setattr(kinds, "_STREAMED", LARGE)
 
 
 def judged(user: pl.Expr, item: pl.Expr) -> pl.DataFrame:

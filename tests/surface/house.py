@@ -24,21 +24,21 @@ WALKS = {
 }
 """First calls, each made in a fresh process, on 60 judged rows or on those of two models."""
 BOUNDS = {
-    "nodes": 240_590,
-    "lines": 34_500,
+    "nodes": 240_680,
+    "lines": 34_480,
     "files": 172,
     "files_out_of_size": 23,
-    "nodes_a_line": 6.97,
+    "nodes_a_line": 6.98,
     "rooms": 19,
     "ndcg_files": 17,
-    "ndcg_functions": 191,
-    "ndcg_calls": 242,
-    "ndcg_changes": 117,
+    "ndcg_functions": 192,
+    "ndcg_calls": 243,
+    "ndcg_changes": 118,
     "compare_files": 29,
-    "compare_functions": 275,
-    "compare_calls": 706,
-    "compare_changes": 207,
-    "lines_of_tests": 34_927,
+    "compare_functions": 276,
+    "compare_calls": 707,
+    "compare_changes": 208,
+    "lines_of_tests": 34_930,
 }
 """The largest value that each count may have."""
 

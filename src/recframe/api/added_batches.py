@@ -70,6 +70,7 @@ class Batches:
         self.kind: Kind = type(kind.results or kind)(())
         self.first = {name: _form(question, name) for name in OF_BATCH if name in read}
         self.columns = _columns_of(question)
+        self.users = {name: side.context.names["user"] for name, side in question.sides.items()}
         bound = {name: question.rows(name, read[name]) for name in read.keys() - OF_BATCH}
         self.plan.fill({name: bound.pop(name) for name in WHOLE & bound.keys()})
         of_bound, of_models, each = list[int](), list[int](), list[int]()
@@ -89,14 +90,11 @@ class Batches:
             raise ColumnError(f"this batch has other columns than the first; {LIKE_THE_FIRST}")
         schemas = self.plan.schemas
         found = {name: question.rows(name, schemas[name], _like) for name in self.first}
-        sides = question.sides
-        ids = [
-            _text(rows[sides[name].context.names["user"]]).alias("user").to_frame()
-            for name, rows in found.items()
-        ]
-        users = pl.concat(ids, how="vertical_relaxed")["user"].unique().drop_nulls()
+        ids = [_text(rows[self.users[name]]).alias("user") for name, rows in found.items()]
+        each = pl.concat(map(pl.Series.to_frame, ids), how="vertical_relaxed")
+        users = each["user"].unique().drop_nulls()
         for name, rows in self.bound.items():
-            own = _text(rows[sides[name].context.names["user"]])
+            own = _text(rows[self.users[name]])
             found[name] = rows.filter(own.is_in(users.cast(own.dtype, strict=False)))
         return found, users
 

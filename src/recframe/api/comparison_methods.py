@@ -85,11 +85,11 @@ class Compared(Generic[F]):
         """
         from recframe.statistics.segments import gaps  # noqa: PLC0415  NumPy and SciPy are an extra
 
-        request = (metrics, k, by, cluster)
+        rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
+        asked = question(rec, metrics, k, by, cluster)
         columns = {"by": pl.String, **GAPS}
-        result: F = _of_segments(
-            self, request, baseline, gaps, columns, depth=1, min_users=min_users, level=level
-        )
+        crossed = [(one.inside,) for one in asked.segments]
+        result: F = _of_segments(asked, baseline, gaps, columns, crossed, (min_users, level))
         return result
 
     @argument_errors.understood
@@ -153,10 +153,17 @@ class Compared(Generic[F]):
         """
         from recframe.statistics.segments import slices  # noqa: PLC0415  NumPy and SciPy are an extra
 
-        request = (metrics, k, by, cluster)
-        result: F = _of_segments(
-            self, request, baseline, slices, SLICES, depth=depth, min_users=min_users, level=level
-        )
+        rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
+        asked = question(rec, metrics, k, by, cluster)
+        names = [segment.inside for segment in asked.segments]
+        sizes = range(1, min(depth, len(names)) + 1)
+        crossed = [*chain.from_iterable(combinations(names, size) for size in sizes)]
+        if len(crossed) > MOST_CROSSINGS:
+            raise RecframeError(
+                f"depth={depth} of these columns makes {len(crossed)} crossings, but slices takes {MOST_CROSSINGS} at most; "
+                "give fewer columns, or depth=1"
+            )
+        result: F = _of_segments(asked, baseline, slices, SLICES, crossed, (min_users, level))
         return result
 
     @argument_errors.understood
@@ -216,33 +223,21 @@ class Compared(Generic[F]):
         return result
 
 
-def _of_segments(  # noqa: PLR0913  those of gaps and slices
-    rec: Any,
-    request: tuple[Sequence[Asked], Cutoffs, By, str | None],
+def _of_segments(
+    asked: Question,
     baseline: object,
     made: Callable[..., pl.DataFrame],
     columns: Mapping[str, Any],
-    *,
-    depth: int,
-    min_users: int,
-    level: float,
+    crossed: Sequence[tuple[str, ...]],
+    options: tuple[int, float],
 ) -> Any:
-    """Return what a function of this name makes of the sums of up to `depth` crossed columns, in the kind that came in."""
+    """Return what a function of this name makes of the sums of segments, as a frame of the kind that came in."""
     from recframe.statistics.segments import Segmenting  # noqa: PLC0415
 
-    call = made.__name__
-    asked = question(rec._candidates(baseline), *request)  # noqa: SLF001  the methods of this room are those of a Rec
-    inputs, inside = asked.inputs, [segment.inside for segment in asked.segments]
-    sizes = range(1, min(depth, len(inside)) + 1)
-    crossed = [*chain.from_iterable(combinations(inside, size) for size in sizes)]
-    if call == "slices" and len(crossed) > MOST_CROSSINGS:
-        raise RecframeError(
-            f"depth={depth} of these columns makes {len(crossed)} crossings, but slices takes {MOST_CROSSINGS} at most; "
-            "give fewer columns, or depth=1"
-        )
+    call, inputs = made.__name__, asked.inputs
     _check(asked, call)
     own = {segment.inside: segment.name for segment in inputs.segments}
-    how = Segmenting(own, [*inputs.model, PLACE], asked.metrics, min_users, level, asked.cluster)
+    how = Segmenting(own, [*inputs.model, PLACE], asked.metrics, *options, asked.cluster)
     pairing = None if baseline is None else asked.pairs(baseline)
     cells = asked.cells(call, pairing, partial(_checks_of_users, call=call))
     names = {name: name for name in columns if name == "by"}

@@ -103,7 +103,8 @@ class Request:
         if over_lists or not self.inputs.model or self.inputs.inside("id"):
             return self.evaluated(SUPPORT)
         with_list = Convention(self.stated[0].context.having(weight=None), WITH_LIST)
-        plan = replace(self, stated=[with_list, *self.stated]).evaluated(SUPPORT)
+        whole = replace(self, stated=[with_list, *self.stated], metrics=[WITH_LIST, *self.metrics])
+        plan = whole.evaluated(SUPPORT)
         return plan.drop(str(WITH_LIST)).rename({support_of(WITH_LIST): "n_lists"})
 
 
@@ -166,16 +167,9 @@ class Question(Request):
             rows = sums_of(Sample(inputs, asked, run, self.cluster).paired(pairing))
             return rows.sort([*order, PLACE], nulls_last=True)
 
-        return planned(
-            self.home,
-            self.conventions,
-            self.run,
-            made,
-            "sums",
-            pairing,
-            *zip(asked, map(attrgetter("metric.text"), asked.values()), strict=True),
-            middling=FEW_ROWS,
-        )
+        places = zip(asked, map(attrgetter("metric.text"), asked.values()), strict=True)
+        what = ("sums", pairing, *places)
+        return planned(self.home, self.conventions, self.run, made, *what, middling=FEW_ROWS)
 
     def cells(self, call: str, pairing: Pairing | None, checks: Checks) -> Taken:
         """Return the sums of users' values by crossed segments, after checks that each user stands in one."""
@@ -186,9 +180,8 @@ class Question(Request):
             cells, _ = cells_of(Sample(inputs, asked, run, self.cluster).paired(pairing))
             return cells.drop(BASELINE, strict=False)
 
-        return planned(
-            self.home, self.conventions, self.run, made, call, pairing, middling=FEW_ROWS
-        )
+        what = (call, pairing)
+        return planned(self.home, self.conventions, self.run, made, *what, middling=FEW_ROWS)
 
     @cached_property
     def notes(self) -> pl.LazyFrame | None:

@@ -54,7 +54,7 @@ class Options(TypedDict, total=False):
 def _rule(method: C) -> C:
     """Decorate a rule: its signature has the options of all rules, and its splits say how it was called."""
     own = inspect.signature(method)
-    *named, _ = own.parameters.values()
+    named = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
     common = [
         Parameter(one.name, Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type)
         for one in fields(Filters)

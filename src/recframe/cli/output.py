@@ -174,13 +174,7 @@ def print_frame(frame: pl.DataFrame) -> None:
     if is_seen:
         notes = Counter(filter(None, columns.pop(NOTE, [])[1:]))
         below = [f"note on {counted(notes[text], 'row')}: {text}" for text in notes]
-        # numbers, and words with a colour, stay in their rows
-        same = [
-            name
-            for name, cells in columns.items()
-            if frame[name].n_unique() == 1 < len(frame)
-            and not (frame.schema[name].is_float() or cells[1] in STYLES)
-        ]
+        same = [name for name in columns if _is_same(frame[name])]
         above = [f"{name} {columns.pop(name)[1]}" for name in same]
     if gone := _narrowed(columns):
         below.append(f"without {', '.join(gone)}, for want of room: -o FILE has all columns")
@@ -188,6 +182,12 @@ def print_frame(frame: pl.DataFrame) -> None:
         below.append(f"the first {shown.height:,} of {frame.height:,} rows: -o FILE has all")
     for part in filter(None, (", ".join(above), _table(columns, frame.schema), *below)):
         say(part)
+
+
+def _is_same(column: pl.Series) -> bool:
+    """Return whether a key or a count is the same in all of several rows; words with a colour stay in their rows."""
+    is_value = column.dtype.is_float() or column[0] in STYLES
+    return column.n_unique() == 1 < len(column) and not is_value
 
 
 def _narrowed(columns: Columns) -> list[str]:
@@ -209,7 +209,7 @@ def _width(columns: Columns) -> int:
 
 def _table(columns: Columns, schema: pl.Schema) -> Table:
     """Return columns of texts as a table of rich."""
-    space = 1 - sys.stdout.isatty()
+    space = 0 if sys.stdout.isatty() else 1
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, space, 0, 0))
     for name, cells in columns.items():
         is_number = schema[name].is_numeric()

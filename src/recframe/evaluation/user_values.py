@@ -447,9 +447,8 @@ def _in_best_order(
         "ideal_gain": pl.col("relevant_gain"),
         "ideal_discount": discount(rank),
     }
-    for name in BEST_ORDER - asked:
-        del built[name]
-    return placed.select(*keys, "relevant_gain", **built)
+    columns = {name: built[name] for name in sorted(asked & BEST_ORDER)}
+    return placed.select(*keys, "relevant_gain", **columns)
 
 
 def _listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFrame:

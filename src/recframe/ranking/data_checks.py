@@ -109,9 +109,7 @@ def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
             below &= RANK.gt(-inf)  # which is no rank
         checks.append(inputs.check("recommendations", below, str(RANK_BELOW_1)))
     if looks and inputs.relevance_dtype.is_float() and "relevance" not in inputs.known.hold:
-        pairs = None if judged.rows else judged.known.pairs
-        rows = source if pairs is None else pairs.rename({"gain": "relevance"})
-        checks.append(rows.select(check=fails_whole_if(highest == inf, INFINITE_RELEVANCE)))
+        checks.append(source.select(check=fails_whole_if(highest == inf, INFINITE_RELEVANCE)))
     if looks:
         of_lists, rows = inputs.inside("lists"), inputs.counted("recommendations")
         for segment in inputs.segments:
@@ -134,22 +132,21 @@ def _of_float_ids(inputs: Frames) -> list[pl.LazyFrame]:
     checks = []
     for owner, role in product(owners, PAIR):
         if inputs.schema[role].is_float():
-            said = FLOAT_IDS.format(f"{FrameOf(owner)}, column {inputs.context.names[role]!r}")
-            checks.append(inputs.check(owner, pl.col(role).abs() >= FIRST_INEXACT, said))
+            column = f"{FrameOf(owner)}, column {inputs.context.names[role]!r}"
+            wrong = pl.col(role).abs() >= FIRST_INEXACT
+            checks.append(inputs.check(owner, wrong, FLOAT_IDS.format(column)))
     return checks
 
 
 def _two_values(frame: pl.LazyFrame, segment: Segment) -> pl.LazyFrame:
     """Return the check of a property of users that the lists alone have."""
-    pairs = frame.select("user", segment.inside).drop_nulls().unique()
-    return pairs.select(
-        check=fails_whole_if(
-            pl.col("user").n_unique() < pl.len(),
-            f"{Given('by', segment.name)}: a user has two values of this column, so it is not a property of the user. If it "
-            f"names systems, write {bind(model=repr(segment.name))}; if it describes items, give it as {bind(items='...')}; if "
-            "it cuts lists and truth into parts, such as weeks, give the truth the column too: each part is then a list",
-        )
+    message = (
+        f"{Given('by', segment.name)}: a user has two values of this column, so it is not a property of the user. If it "
+        f"names systems, write {bind(model=repr(segment.name))}; if it describes items, give it as {bind(items='...')}; if "
+        "it cuts lists and truth into parts, such as weeks, give the truth the column too: each part is then a list"
     )
+    pairs = frame.select("user", segment.inside).drop_nulls().unique()
+    return pairs.select(check=fails_whole_if(pl.col("user").n_unique() < pl.len(), message))
 
 
 def as_frame(judged: Judged) -> pl.LazyFrame:

@@ -102,11 +102,11 @@ class Pairing:
         n, first = model.count().cast(pl.Int64), model.drop_nulls().sort().head(MOST_NAMED)
         many = pl.when(n > MOST_NAMED).then(pl.format(" and {} more", n - MOST_NAMED))
         more = many.when(n == 0).then(pl.lit("no model")).otherwise(pl.lit(""))
-        # null without a baseline, and of no model any() is false
-        is_other = model != pl.lit(self.baseline, pl.String)
+        is_named = pl.lit(self.baseline is not None) & (pl.len() > 0)
+        lacks = is_named & (model != pl.lit(self.baseline, pl.String)).all()
         # NOTE: names are put together once, since that takes as long as a small plan
         known = shown_in_plan(first).str.join(", ") + more
-        found = models.select(n=pl.len(), known=known, lacks=is_other.all() & is_other.any())
+        found = models.select(n=pl.len(), known=known, lacks=lacks)
         given = pl.lit(f"{self.given or f'baseline={self.baseline!r}'} is not a model")
         few = pl.lit("there are no two models to compare")
         reason = pl.when("lacks").then(given).otherwise(few)

@@ -26,8 +26,7 @@ Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
 Collect = Callable[[pl.LazyFrame], pl.DataFrame]
 """Type of functions that collect a plan."""
 LARGE = 20_000
-MANY = 2_000_000
-"""Rows beyond which a plan for one number takes less time than their column."""
+_STREAMED = 2_000_000
 # Polars 1 does not know the dtype of some literals without its optimizer.
 _NO_OPTIMIZER = pl.QueryOptFlags() if IS_POLARS_1 else pl.QueryOptFlags.none()
 Taken = pl.LazyFrame | pl.DataFrame
@@ -101,9 +100,8 @@ class Known(NamedTuple):
                 if lowest is None or lowest >= 1:
                     hold.add("rank")
             if name == judging and "relevance" in rows.columns:
-                values = rows["relevance"]
-                # of many rows the relevant ones are looked at, which are fewer
-                if not values.dtype.is_float() or (len(rows) <= MANY and values.max() != math.inf):
+                is_float = rows["relevance"].dtype.is_float()
+                if not (is_float and summary(rows, "relevance", "max") == math.inf):
                     hold.add("relevance")
         return cls(frozenset(complete), frozenset(hold), few, rows_are_items)
 
@@ -113,12 +111,12 @@ def is_number(dtype: pl.DataType) -> bool:
     return dtype.is_numeric() or dtype == pl.Boolean
 
 
-def summary(rows: pl.DataFrame, name: str, of: Literal["min", "sum"]) -> Any:
-    """Return the lowest value or the sum of a column.
+def summary(rows: pl.DataFrame, name: str, of: Literal["min", "max", "sum"]) -> Any:
+    """Return the lowest, the highest or the sum of a column.
 
     NOTE: a plan of many rows takes a third of the time of their column, and one of few rows ten times as long.
     """
-    if len(rows) <= MANY:
+    if len(rows) <= _STREAMED:
         return getattr(rows[name], of)()
     return stream(rows.lazy().select(getattr(pl.col(name), of)())).item()
 
@@ -503,7 +501,7 @@ def run_by_size(plan: pl.LazyFrame, size: int) -> pl.DataFrame:
     NOTE: the streaming engine takes longer to start than a plan of two million rows to run, and the optimizer takes longer
     than one of a few thousand.
     """
-    if size > MANY:
+    if size > _STREAMED:
         return stream(plan)
     if size <= LARGE:
         return run_as_it_is(plan)
@@ -515,7 +513,7 @@ def run_all_by_size(plans: list[pl.LazyFrame], size: int) -> list[pl.DataFrame]:
     """Collect plans together, by the engine that suits the number of rows."""
     if len(plans) == 1:
         return [run_by_size(plans[0], size)]
-    return (stream_all if size > MANY else ask)(plans)
+    return (stream_all if size > _STREAMED else ask)(plans)
 
 
 def run_as_it_is(plan: pl.LazyFrame) -> pl.DataFrame:
