@@ -79,6 +79,15 @@ def scanned(given: dict[str, pl.DataFrame], folder: Path) -> list[pl.LazyFrame]:
     return [pl.scan_parquet(folder / f"{name}.parquet") for name in given]
 
 
+@pytest.fixture(params=[False, True], ids=["filters", "files of each scan"])
+def in_files(request, monkeypatch):
+    """Read the rows of each scan from all rows, or from files of its own; return whether from these."""
+    monkeypatch.setattr(scans, "_OF_WRITER", 0 if request.param else scans._OF_WRITER)
+    monkeypatch.setattr(scans, "_FEW", 1)
+    return request.param
+
+
+@pytest.mark.usefixtures("in_files")
 @pytest.mark.parametrize("share", [0.01, 0.2], ids=["even", "a user with a fifth of all rows"])
 @pytest.mark.parametrize("is_lazy", [False, True], ids=["frames", "files"])
 def test_rows_that_do_not_fit_give_the_same_numbers(is_lazy, share, n_scans, tmp_path):
@@ -94,20 +103,23 @@ def test_rows_that_do_not_fit_give_the_same_numbers(is_lazy, share, n_scans, tmp
     assert n_scans[0] > 2
 
 
+@pytest.mark.usefixtures("in_files")
 def test_popularity_and_models_are_those_of_all_users(n_scans, tmp_path):
-    recs, truth, _ = frames().values()
+    recs, truth, _ = (one.rename({"user": "0"}) for one in frames().values())  # a name of any kind
     recs = recs.with_columns(model=pl.col("rank").cast(pl.String))
-    sides = {"truth": truth, "train": pl.concat([recs, recs]).select("user", "item")}
+    # most scans have no rows of it
+    sides = {"truth": truth, "train": recs.head(50).select("0", "item")}
     asked = ["novelty@10", "popularity@10", "coverage@10", "ndcg@30"]
     recs, *lazy = scanned({"recs": recs, **sides}, tmp_path)
 
-    rec = recs.rec(**dict(zip(sides, lazy, strict=True)), model="model")
+    rec = recs.rec(**dict(zip(sides, lazy, strict=True)), user="0", model="model")
 
     expected = rec.evaluate(*asked).collect()
     assert_frame_equal(rec(memory="4MB").evaluate(*asked), expected, check_exact=True)
     assert min(n_scans) > 3
 
 
+@pytest.mark.usefixtures("in_files")
 def test_rows_of_a_user_stay_in_their_order(place, n_scans):
     row = pl.int_range(20_000)
     recs = pl.select(user=row % 500, item=row * 7919 % 10_007, score=1.0)
@@ -138,14 +150,13 @@ def test_a_user_beyond_the_bound_is_an_error_with_a_bound_that_does():
 def modes(place, monkeypatch):
     """Return the modes of the files that rows are written to."""
     found: list[int] = []
-    written = scans.Scans._written
+    write = scans.Scans.write_files
 
-    def watched(some: scans.Scans, rows: pl.LazyFrame) -> pl.LazyFrame:
-        made = written(some, rows)
-        found.extend(stat.S_IMODE(one.stat().st_mode) for one in place.iterdir())
-        return made
+    def watched(some: scans.Scans) -> None:
+        write(some)
+        found.extend(stat.S_IMODE(one.stat().st_mode) for one in place.rglob("*"))
 
-    monkeypatch.setattr(scans.Scans, "_written", watched)
+    monkeypatch.setattr(scans.Scans, "write_files", watched)
     return found
 
 
@@ -162,8 +173,7 @@ def test_what_is_no_scan_is_written_to_private_files_that_do_not_stay(rank, plac
     else:
         with pytest.raises(rf.DataError, match="a rank is below 1"):
             rec.evaluate("ndcg@10")
-    assert len(modes) == 1
-    assert {*modes} <= ({0o600} if os.name == "posix" else {*modes})
+    assert modes == ([0o700, 0o600] if os.name == "posix" else modes)
     assert not [*place.iterdir()]
 
 

@@ -6,9 +6,10 @@ import math
 import os
 import tempfile
 from collections.abc import Collection, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 
 import polars as pl
@@ -27,6 +28,10 @@ _PER_ROW, _PER_BYTE, _OF_WHOLE_LISTS = 20, 2.5, 80
 """Bytes of a plan for each row, for each byte of its rows, and for each row of lists that no cut-off ends; measured."""
 _OF_READER = 100_000_000
 """Bytes that Polars takes to read files, whatever is read at once, measured."""
+_OF_WRITER = 500_000_000
+"""Bytes that Polars takes to write files of many scans, beside the rows that wait, measured."""
+_FEW = 8
+"""Scans of all rows that take as long as to write the rows of each scan to files of its own, measured."""
 _CGROUPS = Path("/sys/fs/cgroup")
 _OWN_GROUPS = Path("/proc/self/cgroup")
 _FREE = Path("/proc/meminfo")
@@ -51,13 +56,13 @@ class Scans:
     def __init__(self, read: Routes, memory: int) -> None:
         self.read, self.memory = dict(read), memory
         self._user = common({name: one.schema[one.user] for name, one in read.items()})
-        self._files: list[Path] = []
+        self._folders: dict[str, Path] = {}
+        """The folders of frames whose rows are in files of each scan."""
+        self._opened = ExitStack()
 
     def close(self) -> None:
         """Remove the temporary files."""
-        for file in self._files:
-            with suppress(OSError):
-                file.unlink()
+        self._opened.close()
 
     @cached_property
     def _bytes_of_row(self) -> dict[str, float]:
@@ -66,7 +71,9 @@ class Scans:
         for name, one in self.read.items():
             rows = stream(rows_of(one).head(_SAMPLE))
             more = _OF_WHOLE_LISTS * (name == "recommendations" and one.most is None)
-            found[name] = _PER_ROW + more + _PER_BYTE * _size(rows) / max(len(rows), 1)
+            found[name] = (
+                _PER_ROW + more + _PER_BYTE * sum(map(_bytes_of, rows)) / max(len(rows), 1)
+            )
         return found
 
     @cached_property
@@ -121,26 +128,45 @@ class Scans:
         return in_words(need + _OF_READER)
 
     def write_files(self) -> None:
-        """Write the rows of frames that are no scans to temporary files, which are scanned instead."""
+        """Write the rows of frames that are no scans to temporary files, and those of many scans to files of each."""
         for name, one in self.read.items():
             if not is_scan(one.frame):
-                rows = rows_of(replace(one, most=None))
-                self.read[name] = replace(one, frame=self._written(rows))
+                with self._temporary() as folder:
+                    path = folder / "rows.parquet"
+                    path.touch(0o600)
+                    rows_of(replace(one, most=None)).sink_parquet(path)
+                self.read[name] = replace(one, frame=pl.scan_parquet(path))
+        is_room = self.room > _OF_WRITER
+        if is_room and len(self) > _FEW and hasattr(pl, "PartitionBy"):  # Polars 1.37 and later
+            self._folders = {name: self._divided(name) for name in self.read}
 
-    def _written(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return a scan of a new file that its owner alone can read, since its rows have users' ids."""
+    def _divided(self, name: str) -> Path:
+        """Return a folder of files of each scan, in row groups that wait in memory until they are full."""
+        one = self.read[name]
+        number = next(key for key in map(str, count()) if key not in one.columns)
+        # a sum, which Polars streams, and no lookup of the group
+        scan = pl.sum_horizontal(self._group(name) > last for _, last in self._ranges)
+        waiting = (self.room - _OF_WRITER) / len(self) / self._bytes_of_row[name]
+        with self._temporary() as folder:
+            files = pl.PartitionBy(folder, key=number, include_key=False)
+            rows = rows_of(one).with_columns(scan.alias(number))
+            rows.sink_parquet(files, row_group_size=math.ceil(waiting), compression="lz4")
+        return folder
+
+    @contextmanager
+    def _temporary(self) -> Iterator[Path]:
+        """Give a new folder that its owner alone can open, since its rows have users' ids."""
         place = _place()
         try:
-            handle, path = tempfile.mkstemp(prefix="recframe-", suffix=".parquet", dir=place)
-            self._files.append(Path(path))
-            os.close(handle)
-            rows.sink_parquet(path)
+            made = tempfile.TemporaryDirectory(
+                prefix="recframe-", dir=place, ignore_cleanup_errors=True
+            )
+            yield Path(self._opened.enter_context(made))
         except OSError as error:
             raise RecframeError(
                 f"rows beyond {Given('memory', in_words(self.memory))} could not be written to {place}: {reason(error)}; set "
                 "the environment variable POLARS_TEMP_DIR to a folder with more room, or allow more memory"
             ) from error
-        return pl.scan_parquet(path)
 
     def __len__(self) -> int:
         """Return the number of scans."""
@@ -152,12 +178,16 @@ class Scans:
 
     def parts(self, names: Collection[str]) -> Iterator[NamedRows]:
         """Walk the rows of some frames, those of some users after those of others."""
-        for first, last in self._ranges:
-            yield {
-                name: stream(rows_of(one).filter(self._group(name).is_between(first, last)))
-                for name, one in self.read.items()
-                if name in names
-            }
+        for scan in range(len(self)):
+            yield {name: stream(self._part(name, scan)) for name in self.read if name in names}
+
+    def _part(self, name: str, scan: int) -> pl.LazyFrame:
+        """Return the rows of a scan's users."""
+        rows, folder = rows_of(self.read[name]), self._folders.get(name)
+        if folder is None:
+            return rows.filter(self._group(name).is_between(*self._ranges[scan]))
+        files = sorted(folder.glob(f"*={scan}/*"))
+        return pl.scan_parquet(files) if files else rows.clear()
 
 
 def is_scan(frame: pl.LazyFrame) -> bool:
@@ -166,11 +196,11 @@ def is_scan(frame: pl.LazyFrame) -> bool:
     return all(line.startswith((*_SCANS, *_OF_SCANS)) for line in lines)
 
 
-def _size(rows: pl.DataFrame) -> int:
-    """Return the bytes of rows; texts count in full, which rows of one batch may share."""
-    texts = [one for one in rows if one.dtype == pl.String]
-    size = rows.drop([one.name for one in texts]).estimated_size()
-    return int(size + sum(16 * len(one) + int(one.str.len_bytes().sum()) for one in texts))
+def _bytes_of(column: pl.Series) -> int | float:
+    """Return the bytes of a column; texts count in full, which rows of one batch may share."""
+    if column.dtype != pl.String:
+        return column.estimated_size()
+    return 16 * len(column) + int(column.str.len_bytes().sum())
 
 
 def _place() -> Path:
