@@ -49,8 +49,8 @@ def interval(ends: tuple[float, float]) -> str:
 
 def needed(metric: Metric[...]) -> list[str]:
     """Return what a metric needs beside the lists."""
-    named = [one for one in metric.definition.needs if one != "relevance"]
-    return ["truth"] * needs_of(metric @ K).reads_relevance + named
+    needs = needs_of(metric @ K)
+    return ["truth"] * needs.reads_relevance + [*filter("relevance".__ne__, needs.sources)]
 
 
 def _with_choices(usual: str, others: Mapping[tuple[str, object], str]) -> str:

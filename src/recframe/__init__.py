@@ -23,7 +23,6 @@ from recframe.metrics.language.at import ratio as ratio
 from recframe.metrics.language.at_lists import AtLists as AtLists
 from recframe.metrics.language.definition import Bounds as Bounds
 from recframe.metrics.language.definition import Metric as Metric
-from recframe.metrics.language.registry import list_metrics as list_metrics
 from recframe.metrics.language.registry import metric as metric
 from recframe.metrics.language.registry import parse as parse
 from recframe.profiles.library_profiles import list_profiles as list_profiles
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from recframe.api.engine_call import register as register
     from recframe.api.fused_lists import fuse as fuse
     from recframe.profiles.explanation import explain as explain
+    from recframe.profiles.explanation import list_metrics as list_metrics
     from recframe.readers.nested_lists import from_lists as from_lists
     from recframe.readers.nested_lists import from_truth as from_truth
     from recframe.readers.score_matrix import from_scores as from_scores
@@ -54,7 +54,7 @@ if not TYPE_CHECKING:
     _LATER = {
         **dict.fromkeys(["Accumulator", "accumulator"], "api.added_batches"),
         "fuse": "api.fused_lists",
-        "explain": "profiles.explanation",
+        **dict.fromkeys(["explain", "list_metrics"], "profiles.explanation"),
         "Requirement": "statistics.requirements",
         "register": "api.engine_call",
         **dict.fromkeys(["from_lists", "from_truth"], "readers.nested_lists"),
@@ -71,7 +71,6 @@ if not TYPE_CHECKING:
         "Metric",
         "Rec",
         "frame",
-        "list_metrics",
         "list_profiles",
         "metric",
         "parse",

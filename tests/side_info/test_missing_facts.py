@@ -17,12 +17,12 @@ ITEMS = pl.DataFrame({"item": list("abx"), "genre": list("pqp")})
 PRICES = ITEMS.select("item", price=1.5)
 SIDES = {"train": TRAIN, "items": ITEMS, "truth": TRUTH, "reference": RECS}
 TITLES = {"train": "the train frame", "reference": "a reference"}
-NEEDING = [metric for metric in registered().values() if metric.definition.needs]
+NEEDS = dict(rf.list_metrics().filter(pl.col("needs") != "").select("name", "needs").rows())
 
 
 def test_a_metric_that_lacks_a_frame_names_it_and_shows_the_call():
-    for metric in NEEDING:
-        needs = metric.definition.needs
+    for name, needs in NEEDS.items():
+        metric = registered()[name]
         title = next((TITLES[need] for need in TITLES if need in needs), "the items frame")
         said = rf"^{metric.name} needs .*{title}"
         with pytest.raises(rf.ColumnError, match=said) as raised:
@@ -52,7 +52,7 @@ def test_a_column_of_support_is_a_name_of_the_result():
 def test_a_metric_of_the_users_own_over_lists(monkeypatch):
     monkeypatch.setattr(registry, "_registry", registered())
 
-    @rf.metric(over="lists", needs=("train",))
+    @rf.metric(over="lists")
     def cold_share(at):
         "Share of the list that nobody has in train."
         return at.mean((at.popularity == 0).cast(pl.Float64))
@@ -63,6 +63,9 @@ def test_a_metric_of_the_users_own_over_lists(monkeypatch):
         return at.over_items(at.n_lists_with > 0)
 
     found = RECS.rec(train=TRAIN).evaluate("cold_share", "n_shown", k=[1, 3])
+    needs = dict(rf.list_metrics().select("name", "needs").iter_rows())
+
+    assert (needs["cold_share"], needs["n_shown"]) == ("train", "")
 
     # u: a is known, c is not; v: a and b are known
     assert found.row(0) == (2, 2, 0.0, pytest.approx((1 / 3 + 0) / 2), 1.0, 3.0)

@@ -216,46 +216,6 @@ class Methods(Generic[F]):
     ) -> F:
         """Expected reciprocal rank of the item that satisfies the user: near 1 if the first does, 0 if nothing listed is relevant."""
     @overload
-    def n_hits(
-        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-    ) -> float:
-        """Number of relevant items among the first k: 0 if none is, at most k; more is better."""
-    @overload
-    def n_hits(
-        self, k: Cutoffs = None, by: By = None,
-    ) -> F:
-        """Number of relevant items among the first k: 0 if none is, at most k; more is better."""
-    @overload
-    def first_rank(
-        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-    ) -> float:
-        """Rank of the first relevant item in lists that have one: 1 if it always comes first; smaller is better."""
-    @overload
-    def first_rank(
-        self, k: Cutoffs = None, by: By = None,
-    ) -> F:
-        """Rank of the first relevant item in lists that have one: 1 if it always comes first; smaller is better."""
-    @overload
-    def list_length(
-        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-    ) -> float:
-        """Number of items in the list, up to k: k if it is full, 0 without a list."""
-    @overload
-    def list_length(
-        self, k: Cutoffs = None, by: By = None,
-    ) -> F:
-        """Number of items in the list, up to k: k if it is full, 0 without a list."""
-    @overload
-    def judged(
-        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-    ) -> float:
-        """Share of the first k items whose relevance is known: 1 if all were judged, 0 if none was."""
-    @overload
-    def judged(
-        self, k: Cutoffs = None, by: By = None,
-    ) -> F:
-        """Share of the first k items whose relevance is known: 1 if all were judged, 0 if none was."""
-    @overload
     def interpolated_precision(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
@@ -347,6 +307,194 @@ class Methods(Generic[F]):
         weight: Literal["impressions", "relevant", "pairs"] = "impressions",
     ) -> F:
         """Grouped AUC, how often a user's relevant items rank above the others, weighted by list length: 1 always, 0.5 random."""
+    @overload
+    def n_hits(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+    ) -> float:
+        """Number of relevant items among the first k: 0 if none is, at most k; more is better."""
+    @overload
+    def n_hits(
+        self, k: Cutoffs = None, by: By = None,
+    ) -> F:
+        """Number of relevant items among the first k: 0 if none is, at most k; more is better."""
+    @overload
+    def first_rank(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+    ) -> float:
+        """Rank of the first relevant item in lists that have one: 1 if it always comes first; smaller is better."""
+    @overload
+    def first_rank(
+        self, k: Cutoffs = None, by: By = None,
+    ) -> F:
+        """Rank of the first relevant item in lists that have one: 1 if it always comes first; smaller is better."""
+    @overload
+    def list_length(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+    ) -> float:
+        """Number of items in the list, up to k: k if it is full, 0 without a list."""
+    @overload
+    def list_length(
+        self, k: Cutoffs = None, by: By = None,
+    ) -> F:
+        """Number of items in the list, up to k: k if it is full, 0 without a list."""
+    @overload
+    def judged(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+    ) -> float:
+        """Share of the first k items whose relevance is known: 1 if all were judged, 0 if none was."""
+    @overload
+    def judged(
+        self, k: Cutoffs = None, by: By = None,
+    ) -> F:
+        """Share of the first k items whose relevance is known: 1 if all were judged, 0 if none was."""
+    @overload
+    def ncrr(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        denominator: Literal["relevant", "list"] = "relevant",
+    ) -> float:
+        """Normalized cumulative reciprocal rank of all relevant items: 1 if they come before all others, 0 if none is found."""
+    @overload
+    def ncrr(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        denominator: Literal["relevant", "list"] = "relevant",
+    ) -> F:
+        """Normalized cumulative reciprocal rank of all relevant items: 1 if they come before all others, 0 if none is found."""
+    @overload
+    def compatibility(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        p: float = 0.95,
+        normalize: bool = True,
+    ) -> float:
+        """Agreement of the list with the ideal list that is nearest to it: 1 if it begins with it, 0 if no relevant item is listed."""
+    @overload
+    def compatibility(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        p: float = 0.95,
+        normalize: bool = True,
+    ) -> F:
+        """Agreement of the list with the ideal list that is nearest to it: 1 if it begins with it, 0 if no relevant item is listed."""
+    @overload
+    def infap(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+    ) -> float:
+        """Average precision inferred from a sample of the judgements: 1 if the relevant items come first, 0 if none is found."""
+    @overload
+    def infap(
+        self, k: Cutoffs = None, by: By = None,
+    ) -> F:
+        """Average precision inferred from a sample of the judgements: 1 if the relevant items come first, 0 if none is found."""
+    @overload
+    def recall_at_precision(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        precision: float = 0.5,
+        denominator: Literal["k", "list"] = "k",
+    ) -> float:
+        """Highest mean recall at a cut-off where the mean precision is at least `precision`: 1 is best, 0 if it never is."""
+    @overload
+    def recall_at_precision(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        precision: float = 0.5,
+        denominator: Literal["k", "list"] = "k",
+    ) -> F:
+        """Highest mean recall at a cut-off where the mean precision is at least `precision`: 1 is best, 0 if it never is."""
+    @overload
+    def insq(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> float:
+        """Mean gain of the items read, by a patient reader who wants `target` good ones: 1 is the best grade throughout, 0 no hit."""
+    @overload
+    def insq(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> F:
+        """Mean gain of the items read, by a patient reader who wants `target` good ones: 1 is the best grade throughout, 0 no hit."""
+    @overload
+    def inst(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> float:
+        """Mean gain of the items read, by a reader who wants `target` good ones and stops sooner the more they find: 0 is no hit."""
+    @overload
+    def inst(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> F:
+        """Mean gain of the items read, by a reader who wants `target` good ones and stops sooner the more they find: 0 is no hit."""
+    @overload
+    def bpm(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> float:
+        """Mean gain of the items read, by a reader who stops once their sum is `target`, or at k: 1 is the best grade, 0 no hit."""
+    @overload
+    def bpm(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> F:
+        """Mean gain of the items read, by a reader who stops once their sum is `target`, or at k: 1 is the best grade, 0 no hit."""
+    @overload
+    def nerr(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        form: Literal["patience", "target", "discount", "gain"] = "patience",
+        p: float = 0.9,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> float:
+        """Mean gain of the items read, by a reader whom each good one may satisfy, so that they stop: 0 is no hit."""
+    @overload
+    def nerr(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        form: Literal["patience", "target", "discount", "gain"] = "patience",
+        p: float = 0.9,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> F:
+        """Mean gain of the items read, by a reader whom each good one may satisfy, so that they stop: 0 is no hit."""
+    @overload
+    def sdcg(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> float:
+        """DCG over that of k items of the highest grade, however many a user has: 1 is k such items, 0 no hit."""
+    @overload
+    def sdcg(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> F:
+        """DCG over that of k items of the highest grade, however many a user has: 1 is k such items, 0 no hit."""
     @overload
     def miscalibration(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -767,154 +915,6 @@ class Methods(Generic[F]):
         self, k: Cutoffs = None, by: By = None,
     ) -> F:
         """Share of the list that the user already has in train: 1 is all of it, 0 none."""
-    @overload
-    def ncrr(
-        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        denominator: Literal["relevant", "list"] = "relevant",
-    ) -> float:
-        """Normalized cumulative reciprocal rank of all relevant items: 1 if they come before all others, 0 if none is found."""
-    @overload
-    def ncrr(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        denominator: Literal["relevant", "list"] = "relevant",
-    ) -> F:
-        """Normalized cumulative reciprocal rank of all relevant items: 1 if they come before all others, 0 if none is found."""
-    @overload
-    def compatibility(
-        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        p: float = 0.95,
-        normalize: bool = True,
-    ) -> float:
-        """Agreement of the list with the ideal list that is nearest to it: 1 if it begins with it, 0 if no relevant item is listed."""
-    @overload
-    def compatibility(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        p: float = 0.95,
-        normalize: bool = True,
-    ) -> F:
-        """Agreement of the list with the ideal list that is nearest to it: 1 if it begins with it, 0 if no relevant item is listed."""
-    @overload
-    def infap(
-        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-    ) -> float:
-        """Average precision inferred from a sample of the judgements: 1 if the relevant items come first, 0 if none is found."""
-    @overload
-    def infap(
-        self, k: Cutoffs = None, by: By = None,
-    ) -> F:
-        """Average precision inferred from a sample of the judgements: 1 if the relevant items come first, 0 if none is found."""
-    @overload
-    def recall_at_precision(
-        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        precision: float = 0.5,
-        denominator: Literal["k", "list"] = "k",
-    ) -> float:
-        """Highest mean recall at a cut-off where the mean precision is at least `precision`: 1 is best, 0 if it never is."""
-    @overload
-    def recall_at_precision(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        precision: float = 0.5,
-        denominator: Literal["k", "list"] = "k",
-    ) -> F:
-        """Highest mean recall at a cut-off where the mean precision is at least `precision`: 1 is best, 0 if it never is."""
-    @overload
-    def insq(
-        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        target: float = 1,
-        max_grade: float = 4,
-        min_grade: float = 0,
-    ) -> float:
-        """Mean gain of the items read, by a patient reader who wants `target` good ones: 1 is the best grade throughout, 0 no hit."""
-    @overload
-    def insq(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        target: float = 1,
-        max_grade: float = 4,
-        min_grade: float = 0,
-    ) -> F:
-        """Mean gain of the items read, by a patient reader who wants `target` good ones: 1 is the best grade throughout, 0 no hit."""
-    @overload
-    def inst(
-        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        target: float = 1,
-        max_grade: float = 4,
-        min_grade: float = 0,
-    ) -> float:
-        """Mean gain of the items read, by a reader who wants `target` good ones and stops sooner the more they find: 0 is no hit."""
-    @overload
-    def inst(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        target: float = 1,
-        max_grade: float = 4,
-        min_grade: float = 0,
-    ) -> F:
-        """Mean gain of the items read, by a reader who wants `target` good ones and stops sooner the more they find: 0 is no hit."""
-    @overload
-    def bpm(
-        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        target: float = 1,
-        max_grade: float = 4,
-        min_grade: float = 0,
-    ) -> float:
-        """Mean gain of the items read, by a reader who stops once their sum is `target`, or at k: 1 is the best grade, 0 no hit."""
-    @overload
-    def bpm(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        target: float = 1,
-        max_grade: float = 4,
-        min_grade: float = 0,
-    ) -> F:
-        """Mean gain of the items read, by a reader who stops once their sum is `target`, or at k: 1 is the best grade, 0 no hit."""
-    @overload
-    def nerr(
-        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        form: Literal["patience", "target", "discount", "gain"] = "patience",
-        p: float = 0.9,
-        target: float = 1,
-        max_grade: float = 4,
-        min_grade: float = 0,
-    ) -> float:
-        """Mean gain of the items read, by a reader whom each good one may satisfy, so that they stop: 0 is no hit."""
-    @overload
-    def nerr(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        form: Literal["patience", "target", "discount", "gain"] = "patience",
-        p: float = 0.9,
-        target: float = 1,
-        max_grade: float = 4,
-        min_grade: float = 0,
-    ) -> F:
-        """Mean gain of the items read, by a reader whom each good one may satisfy, so that they stop: 0 is no hit."""
-    @overload
-    def sdcg(
-        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        max_grade: float = 4,
-        min_grade: float = 0,
-    ) -> float:
-        """DCG over that of k items of the highest grade, however many a user has: 1 is k such items, 0 no hit."""
-    @overload
-    def sdcg(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        max_grade: float = 4,
-        min_grade: float = 0,
-    ) -> F:
-        """DCG over that of k items of the highest grade, however many a user has: 1 is k such items, 0 no hit."""
     @overload
     def overlap(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -1124,22 +1124,6 @@ class SegmentedMethods(Generic[F]):
         max_grade: float = 4,
     ) -> F:
         """Expected reciprocal rank of the item that satisfies the user: near 1 if the first does, 0 if nothing listed is relevant."""
-    def n_hits(
-        self, k: Cutoffs = None, by: By = None,
-    ) -> F:
-        """Number of relevant items among the first k: 0 if none is, at most k; more is better."""
-    def first_rank(
-        self, k: Cutoffs = None, by: By = None,
-    ) -> F:
-        """Rank of the first relevant item in lists that have one: 1 if it always comes first; smaller is better."""
-    def list_length(
-        self, k: Cutoffs = None, by: By = None,
-    ) -> F:
-        """Number of items in the list, up to k: k if it is full, 0 without a list."""
-    def judged(
-        self, k: Cutoffs = None, by: By = None,
-    ) -> F:
-        """Share of the first k items whose relevance is known: 1 if all were judged, 0 if none was."""
     def interpolated_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1180,6 +1164,87 @@ class SegmentedMethods(Generic[F]):
         weight: Literal["impressions", "relevant", "pairs"] = "impressions",
     ) -> F:
         """Grouped AUC, how often a user's relevant items rank above the others, weighted by list length: 1 always, 0.5 random."""
+    def n_hits(
+        self, k: Cutoffs = None, by: By = None,
+    ) -> F:
+        """Number of relevant items among the first k: 0 if none is, at most k; more is better."""
+    def first_rank(
+        self, k: Cutoffs = None, by: By = None,
+    ) -> F:
+        """Rank of the first relevant item in lists that have one: 1 if it always comes first; smaller is better."""
+    def list_length(
+        self, k: Cutoffs = None, by: By = None,
+    ) -> F:
+        """Number of items in the list, up to k: k if it is full, 0 without a list."""
+    def judged(
+        self, k: Cutoffs = None, by: By = None,
+    ) -> F:
+        """Share of the first k items whose relevance is known: 1 if all were judged, 0 if none was."""
+    def ncrr(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        denominator: Literal["relevant", "list"] = "relevant",
+    ) -> F:
+        """Normalized cumulative reciprocal rank of all relevant items: 1 if they come before all others, 0 if none is found."""
+    def compatibility(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        p: float = 0.95,
+        normalize: bool = True,
+    ) -> F:
+        """Agreement of the list with the ideal list that is nearest to it: 1 if it begins with it, 0 if no relevant item is listed."""
+    def infap(
+        self, k: Cutoffs = None, by: By = None,
+    ) -> F:
+        """Average precision inferred from a sample of the judgements: 1 if the relevant items come first, 0 if none is found."""
+    def recall_at_precision(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        precision: float = 0.5,
+        denominator: Literal["k", "list"] = "k",
+    ) -> F:
+        """Highest mean recall at a cut-off where the mean precision is at least `precision`: 1 is best, 0 if it never is."""
+    def insq(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> F:
+        """Mean gain of the items read, by a patient reader who wants `target` good ones: 1 is the best grade throughout, 0 no hit."""
+    def inst(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> F:
+        """Mean gain of the items read, by a reader who wants `target` good ones and stops sooner the more they find: 0 is no hit."""
+    def bpm(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> F:
+        """Mean gain of the items read, by a reader who stops once their sum is `target`, or at k: 1 is the best grade, 0 no hit."""
+    def nerr(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        form: Literal["patience", "target", "discount", "gain"] = "patience",
+        p: float = 0.9,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> F:
+        """Mean gain of the items read, by a reader whom each good one may satisfy, so that they stop: 0 is no hit."""
+    def sdcg(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> F:
+        """DCG over that of k items of the highest grade, however many a user has: 1 is k such items, 0 no hit."""
     def miscalibration(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1364,71 +1429,6 @@ class SegmentedMethods(Generic[F]):
         self, k: Cutoffs = None, by: By = None,
     ) -> F:
         """Share of the list that the user already has in train: 1 is all of it, 0 none."""
-    def ncrr(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        denominator: Literal["relevant", "list"] = "relevant",
-    ) -> F:
-        """Normalized cumulative reciprocal rank of all relevant items: 1 if they come before all others, 0 if none is found."""
-    def compatibility(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        p: float = 0.95,
-        normalize: bool = True,
-    ) -> F:
-        """Agreement of the list with the ideal list that is nearest to it: 1 if it begins with it, 0 if no relevant item is listed."""
-    def infap(
-        self, k: Cutoffs = None, by: By = None,
-    ) -> F:
-        """Average precision inferred from a sample of the judgements: 1 if the relevant items come first, 0 if none is found."""
-    def recall_at_precision(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        precision: float = 0.5,
-        denominator: Literal["k", "list"] = "k",
-    ) -> F:
-        """Highest mean recall at a cut-off where the mean precision is at least `precision`: 1 is best, 0 if it never is."""
-    def insq(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        target: float = 1,
-        max_grade: float = 4,
-        min_grade: float = 0,
-    ) -> F:
-        """Mean gain of the items read, by a patient reader who wants `target` good ones: 1 is the best grade throughout, 0 no hit."""
-    def inst(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        target: float = 1,
-        max_grade: float = 4,
-        min_grade: float = 0,
-    ) -> F:
-        """Mean gain of the items read, by a reader who wants `target` good ones and stops sooner the more they find: 0 is no hit."""
-    def bpm(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        target: float = 1,
-        max_grade: float = 4,
-        min_grade: float = 0,
-    ) -> F:
-        """Mean gain of the items read, by a reader who stops once their sum is `target`, or at k: 1 is the best grade, 0 no hit."""
-    def nerr(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        form: Literal["patience", "target", "discount", "gain"] = "patience",
-        p: float = 0.9,
-        target: float = 1,
-        max_grade: float = 4,
-        min_grade: float = 0,
-    ) -> F:
-        """Mean gain of the items read, by a reader whom each good one may satisfy, so that they stop: 0 is no hit."""
-    def sdcg(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        max_grade: float = 4,
-        min_grade: float = 0,
-    ) -> F:
-        """DCG over that of k items of the highest grade, however many a user has: 1 is k such items, 0 no hit."""
     def overlap(
         self, k: Cutoffs = None, by: By = None,
         *,

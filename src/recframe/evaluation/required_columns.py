@@ -233,7 +233,7 @@ def _are_of_one_kind(names: set[str]) -> bool:
 
 
 def recorded(
-    metric: Metric[...], *, cut: bool = True, sharing: Sharing | None = None
+    metric: Metric[...], *, cut: bool, sharing: Sharing | None
 ) -> tuple[pl.Expr, Recorder]:
     """Return the value of a metric for a list, and the words that it reads.
 
@@ -253,6 +253,7 @@ def _recorded(
     cut: bool,  # noqa: FBT001
     sharing: Sharing | None,
 ) -> tuple[pl.Expr, Recorder]:
+    """Return the value of a metric with the recorder of the words that it reads."""
     recorder, metric = Recorder(name), Metric[...](definition, settings)
     return metric.value(At(k, recorder, cut=cut, sharing=sharing)), recorder
 
@@ -280,9 +281,14 @@ class Needs:
     """Whether the ranks inside a list change the number."""
 
     @property
+    def sources(self) -> list[str]:
+        """Names of the side frames that facts are made of, of the catalogue and relevance too."""
+        return sorted({need for fact in self.facts for need in fact.builder.needs})
+
+    @property
     def reads_relevance(self) -> bool:
         """Whether relevance must be known: the metric then runs over the users of the universe."""
-        return self.over == "users" or any("relevance" in fact.builder.needs for fact in self.facts)
+        return self.over == "users" or "relevance" in self.sources
 
 
 def needs_of(metric: Metric[...]) -> Needs:
@@ -304,6 +310,7 @@ def has_interval(metric: Metric[...]) -> bool:
 def _needs(
     definition: Definition, settings: tuple[tuple[str, Value], ...], k: int | None, name: str
 ) -> Needs:
+    """Return what a metric requires, once for each of its forms."""
     if definition.over_lists:
         return _needs_of_lists(Metric(definition, settings), k)
     value, recorder = _recorded(definition, settings, k, name, True, None)  # noqa: FBT003
@@ -322,6 +329,7 @@ def _needs(
 
 
 def _needs_of_lists(metric: Metric[...], k: int | None) -> Needs:
+    """Return what a metric requires that is written in the words of `AtLists`."""
     levels = Levels()
     value = metric.value(AtLists(k, levels))
     of_rows = [one for asked in levels.columns.values() for one in asked]

@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 from recframe.metrics.accuracy import *
-from recframe.metrics.accuracy_counts import *
 from recframe.metrics.accuracy_curves import *
+from recframe.metrics.accuracy_ranks import *
+from recframe.metrics.accuracy_readers import *
 from recframe.metrics.calibration_metrics import *
 from recframe.metrics.catalogue_metrics import *
 from recframe.metrics.diversity_metrics import *
@@ -12,8 +13,6 @@ from recframe.metrics.exposure_metrics import *
 from recframe.metrics.language.registry import registered
 from recframe.metrics.personalization_metrics import *
 from recframe.metrics.popularity_metrics import *
-from recframe.metrics.rank_metrics import *
-from recframe.metrics.reader_metrics import *
 from recframe.metrics.reference_metrics import *
 from recframe.metrics.sampled_metrics import *
 from recframe.metrics.serendipity_metrics import *

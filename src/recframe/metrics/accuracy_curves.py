@@ -30,7 +30,6 @@ Rounding = Literal["up", "tenth", "nearest"]
 
 
 @metric(
-    family="accuracy",
     aliases=("iprec",),
     range=UNIT,
     direction="higher",
@@ -68,7 +67,6 @@ def interpolated_precision(at: At, *, recall: Closed = 0.5, rounding: Rounding =
 
 
 @metric(
-    family="accuracy",
     range=UNIT,
     direction="higher",
     formula="1/11 · Σ over the recalls 0, 0.1, ..., 1 of interpolated_precision",
@@ -100,7 +98,6 @@ def eleven_point_precision(at: At, *, rounding: Rounding = "up") -> pl.Expr:
 
 
 @metric(
-    family="accuracy",
     range=UNIT,
     ranges=BY_IPS,
     direction="higher",
@@ -174,7 +171,6 @@ def _auc_of_catalogue(at: At) -> pl.Expr:
 
 
 @metric(
-    family="accuracy",
     range=UNIT,
     direction="higher",
     formula="1/R · Σ over relevant listed of 1 - min(judged misses above, R) / min(R, N)",
@@ -209,7 +205,6 @@ def bpref(at: At) -> pl.Expr:
 
 
 @metric(
-    family="accuracy",
     aliases=("pauc",),
     range=UNIT,
     direction="higher",
@@ -244,7 +239,6 @@ def partial_auc(at: At, *, misses: Positive = 10, hits: Literal["all", "first"] 
 
 
 @metric(
-    family="accuracy",
     range=UNIT,
     direction="higher",
     formula="Σ over users of n_listed · auc / Σ over users of n_listed, of those with a pair",
@@ -284,7 +278,7 @@ def _weighed(at: At, *, weight: OfUser = "impressions") -> pl.Expr:
     return auc.value(at) * _weight(at, weight=weight)
 
 
-def _weight(at: At, *, weight: OfUser = "impressions") -> pl.Expr:
+def _weight(at: At, *, weight: OfUser) -> pl.Expr:
     """Return what a list's auc weighs; null without a pair, as the auc is."""
     relevant, listed = at.relevant.sum().cast(pl.Float64), at.listed.sum().cast(pl.Float64)
     pairs = relevant * (listed - relevant)

@@ -22,7 +22,6 @@ __all__ = ["miscalibration"]
 @metric(
     over="lists",
     aliases=("calibration",),
-    needs=("train", "items"),
     range=COUNT,
     ranges={("divergence", "hellinger"): UNIT},
     direction="lower",

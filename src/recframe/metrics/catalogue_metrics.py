@@ -34,7 +34,6 @@ Exposure = Literal["none", "log", "geometric"]
 @metric(
     shape="set",
     over="lists",
-    needs=("catalogue",),
     range=UNIT,
     direction="higher",
     formula="items of I in any list / N",
@@ -93,7 +92,6 @@ def user_coverage(at: At, *, at_least: Literal["one", "k"] = "one") -> pl.Expr:
 @metric(
     shape="set",
     over="lists",
-    needs=("catalogue",),
     range=UNIT,
     direction="lower",
     formula="Σ over j of (2j - N - 1) · e_(j) / ((N - 1) · Σ e), with e_(1) <= ... <= e_(N)",
@@ -132,7 +130,6 @@ def gini(
 @metric(
     shape="set",
     over="lists",
-    needs=("catalogue",),
     range=COUNT,
     direction="higher",
     formula="-Σ over i of p_i · log2(p_i), with p_i = e_i / Σ e",
@@ -168,7 +165,6 @@ def entropy(
 
 
 @metric(
-    needs=("catalogue",),
     range=UNIT,
     direction="lower",
     formula="fp / (N - R), fp the listed items that are no hits",
@@ -194,7 +190,6 @@ def fall_out(at: At) -> pl.Expr:
 
 
 @metric(
-    needs=("catalogue",),
     range=(-1.0, 1.0),
     direction="higher",
     formula="(tp · tn - fp · fn) / √((tp + fp)(tp + fn)(tn + fp)(tn + fn))",
@@ -236,7 +231,6 @@ def mcc(at: At, *, denominator: Literal["list", "k"] = "list") -> pl.Expr:
 
 @metric(
     aliases=("mpr",),
-    needs=("catalogue",),
     range=UNIT,
     direction="lower",
     formula="mean over the relevant items of (r - 1) / N if listed, else (n + N - 1) / 2N",

@@ -37,7 +37,6 @@ Alpha = Annotated[float, Bounds(0.001, 1, closed=True)]
 @metric(
     over="lists",
     aliases=("ild",),
-    needs=("items",),
     range=(0.0, 2.0),
     ranges={("scaled", True): UNIT, ("distance", "jaccard"): UNIT},
     direction="higher",
@@ -88,7 +87,6 @@ def diversity(
 @metric(
     over="lists",
     instead={"s_recall": "category_coverage(relevance=true)"},
-    needs=("items",),
     range=UNIT,
     direction="higher",
     formula="categories of the items of L / categories of the catalogue",
@@ -144,7 +142,6 @@ def category_coverage(
 @metric(
     over="lists",
     aliases=("rank_biased_entropy",),
-    needs=("items",),
     range=COUNT,
     direction="higher",
     formula="-Σ over categories g of q_g · log2(q_g), q_g the share of g in L",
@@ -201,7 +198,6 @@ def _bits(share: pl.Expr) -> pl.Expr:
 
 
 @metric(
-    needs=("items",),
     range=UNIT,
     direction="higher",
     formula="Σ over hits and their categories of (1 - a)^seen / log2(r + 1), over that of the best order",
@@ -245,7 +241,6 @@ def alpha_ndcg(at: At, *, of: str = "", alpha: Closed = 0.5) -> pl.Expr:
 
 @metric(
     aliases=("erria",),
-    needs=("items",),
     range=UNIT,
     direction="higher",
     formula="Σ over hits and their categories of (1 - a)^seen / r, over that of a list whose items have every category",
@@ -284,7 +279,6 @@ def err_ia(at: At, *, of: str = "", alpha: Alpha = 0.5, normalizer: Highest = "a
 
 
 @metric(
-    needs=("items",),
     range=UNIT,
     direction="higher",
     formula="(1 - (1 - a) b) / S · Σ over hits and their categories of (1 - a)^seen · b^(r - 1)",

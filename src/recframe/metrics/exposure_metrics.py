@@ -1,7 +1,8 @@
 """Exposure of item groups: shares of places and disparity.
 
 Symbols in the formulas: L is a user's list up to k; a group g is a set of items with one property, and A is the number of
-groups; w(r) is what a rank r weighs.
+groups; w(r) is what a rank r weighs. Both metrics are of all lists of a segment together, and no means of users' values: a
+segment of a few users has few places.
 """
 
 from __future__ import annotations
@@ -61,7 +62,6 @@ def exposure_share(at: AtLists, *, weight: Literal["none", "log"] = "none") -> p
 @metric(
     shape="set",
     over="lists",
-    needs=("catalogue",),
     range=COUNT,
     direction="lower",
     formula="standard deviation over g of P_g / mean over g of P_g, P_g the listed share of the group's items",

@@ -37,7 +37,6 @@ Average = Literal["users", "rows"]
 @metric(
     over="lists",
     aliases=("miuf", "self_information"),
-    needs=("train",),
     range=COUNT,
     direction="higher",
     formula="1/n · Σ over L of -log2(max(pop(i), 1) / U)",
@@ -88,7 +87,6 @@ def novelty(
 
 @metric(
     over="lists",
-    needs=("train",),
     range=UNIT,
     direction="higher",
     formula="Σ over L of w(r) · (1 - pop(i) / U) / Σ over L of w(r)",
@@ -121,7 +119,6 @@ def epc(at: AtLists, *, discount: Discount = "none", relevance: bool = False) ->
 
 @metric(
     over="lists",
-    needs=("train",),
     range=COUNT,
     direction="higher",
     shapes={("average", "rows"): "set"},
@@ -181,7 +178,6 @@ def _browsed(
 @metric(
     over="lists",
     aliases=("arp",),
-    needs=("train",),
     range=COUNT,
     ranges={("normalizer", "quantile"): UNIT},
     direction="lower",
@@ -222,7 +218,6 @@ def popularity(
 @metric(
     over="lists",
     aliases=("aplt",),
-    needs=("train", "catalogue"),
     range=UNIT,
     direction="higher",
     formula="items of L in the long tail / n",
@@ -253,7 +248,6 @@ def long_tail_share(at: AtLists, *, tail: Tail = "interactions", share: Share = 
 @metric(
     over="lists",
     aliases=("aclt",),
-    needs=("train", "catalogue"),
     range=COUNT,
     direction="higher",
     formula="items of L in the long tail",
@@ -281,7 +275,6 @@ def long_tail_count(at: AtLists, *, tail: Tail = "interactions", share: Share = 
 @metric(
     shape="set",
     over="lists",
-    needs=("train", "catalogue"),
     range=UNIT,
     direction="higher",
     formula="items of the long tail in any list / items of the long tail",
@@ -312,7 +305,6 @@ def tail_coverage(at: AtLists, *, tail: Tail = "interactions", share: Share = 0.
 @metric(
     shape="set",
     over="lists",
-    needs=("train",),
     range=(-1.0, math.inf),
     direction="",
     shapes={("average", "users"): "user"},
@@ -351,7 +343,6 @@ def popularity_lift(at: AtLists, *, average: Literal["ratio", "users"] = "ratio"
 
 @metric(
     over="lists",
-    needs=("train",),
     range=UNIT,
     direction="",
     formula="items of L that the user has in train / n",

@@ -26,7 +26,6 @@ Depth = Annotated[float, Bounds(above=-1)]
 
 @metric(
     over="lists",
-    needs=("reference",),
     range=UNIT,
     direction="",
     formula="items of L and B / n",
@@ -53,7 +52,6 @@ def overlap(at: AtLists, *, reference_k: Depth = 0, denominator: Places = "list"
 
 @metric(
     over="lists",
-    needs=("reference",),
     range=UNIT,
     direction="higher",
     formula="1 - items of L and B / n",
@@ -95,7 +93,6 @@ def unexpectedness(
 
 @metric(
     over="lists",
-    needs=("reference",),
     range=COUNT,
     direction="",
     formula="max(0, max over the items of L of q - k), q their rank in the reference list",
@@ -134,7 +131,6 @@ def _share(at: AtLists, found: pl.Expr, denominator: Places) -> pl.Expr:
 
 @metric(
     over="lists",
-    needs=("reference",),
     range=UNIT,
     direction="",
     formula="(1 - p) · Σ over depths d of p^(d - 1) · items of L and B up to d / d, beyond the lists as at their end",

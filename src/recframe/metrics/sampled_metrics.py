@@ -120,6 +120,7 @@ def _whole(name: str, number: float) -> int:
 
 
 def _check(n: int, n_items: int, last: int) -> None:
+    """Reject numbers of items and cut-offs that the estimate does not have."""
     if n >= n_items:
         raise RecframeError(
             f"corrected(n_negatives={n}, n_items={n_items}): n_items counts all items of a full ranking, so it is larger "

@@ -22,7 +22,6 @@ Against = Literal["history", "popularity", "reference"]
 
 @metric(
     over="lists",
-    needs=("train", "items", "relevance"),
     range=(0.0, 2.0),
     ranges={("against", "popularity"): UNIT, ("against", "reference"): UNIT},
     direction="higher",

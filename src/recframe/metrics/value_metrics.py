@@ -20,7 +20,6 @@ __all__ = ["value"]
 
 @metric(
     aliases=("revenue",),
-    needs=("items",),
     range=(-math.inf, math.inf),
     ranges={("normalizer", "best"): UNIT, ("normalizer", "relevant"): UNIT},
     direction="higher",

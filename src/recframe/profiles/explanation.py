@@ -1,4 +1,4 @@
-"""Explanations of a metric, and of its difference between two profiles."""
+"""Explanations of metrics, and of the difference of one between two profiles."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any, Generic, TypeVar
 import polars as pl
 
 from recframe.errors import ColumnError, RecframeError, readable, shown
-from recframe.evaluation.required_columns import Convention, Conventions, n_keys, numbered
+from recframe.evaluation.required_columns import Convention, Conventions, n_keys, needs_of, numbered
 from recframe.frames.hints import Given
 from recframe.frames.inputs import Frames
 from recframe.frames.options import DEFAULTS, Context
 from recframe.frames.rows.joins import in_long_form
 from recframe.metrics.language import registry
-from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.definition import Metric, signature_of
 from recframe.profiles import library_profiles, under_profile
 from recframe.profiles.switches import (
     OF_LISTS,
@@ -271,3 +271,39 @@ def _wrapped(text: str) -> str:
 def _number(value: float | None, sign: str = "") -> str:
     # -0.0 + 0.0 is 0.0
     return "null" if value is None or math.isnan(value) else f"{round(value, 6) + 0.0:{sign}.6f}"
+
+
+# The registry
+
+
+def list_metrics() -> pl.DataFrame:
+    """Return the registry as a frame, one row for each metric.
+
+    Columns: name, aliases, parameters, range, direction, family, shape, over, formula and needs. `shape` is "user" for a mean
+    of values, "set" for one function of a segment; `over` says whether it runs over the "users" of the universe or over
+    "lists". `needs` names the side frames that a metric cannot do without; the catalogue is the items frame, or the train
+    frame for its items. A metric over lists that needs relevance runs over lists of the universe's users alone. An open end
+    of a range is infinite.
+
+    >>> import recframe as rf
+    >>> rf.list_metrics().height >= 17
+    True
+    """
+    return pl.DataFrame([*map(_row, registry.registered().values())])
+
+
+def _row(metric: Metric[...]) -> dict[str, str]:
+    """Return what the registry says of a metric, and what its words need."""
+    about = metric.definition
+    return {
+        "name": metric.name,
+        "aliases": ", ".join(about.aliases),
+        "parameters": signature_of(about),
+        "range": "[{:g}, {:g}]".format(*about.range),
+        "direction": metric.direction,
+        "family": about.family,
+        "shape": about.shape,
+        "over": about.over,
+        "formula": about.formula,
+        "needs": ", ".join(needs_of(metric @ 10).sources),
+    }

@@ -320,6 +320,7 @@ class AtLists:
         return pl.len() if self._whole else (pl.col("rank") <= self.k).sum()
 
     def _cut(self, value: pl.Expr, beside: str = "item") -> pl.Expr:
+        """Return a value of the rows up to k, null behind it."""
         if self._whole and value.meta.root_names():
             return value
         # a literal alone would be summed up once for all rows

@@ -138,7 +138,6 @@ class Definition:
     shape: Shape = "user"
     shapes: Mapping[tuple[str, Value], Shape] = field(default_factory=dict)
     """Other shapes of a list metric, each under one value of a parameter."""
-    needs: tuple[str, ...] = ()
     instead: Mapping[str, str] = field(default_factory=dict)
     """Names of its variants in other libraries, with their string forms."""
     family: str = ""

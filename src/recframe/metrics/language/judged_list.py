@@ -18,7 +18,7 @@ from recframe.metrics.language.at import (
 )
 from recframe.metrics.language.sums_over_ranks import sums_of_shares
 from recframe.ranking.data_checks import INFINITE_RELEVANCE, RANK_BELOW_1, STEEP_RELEVANCE, STEEPEST
-from recframe.ranking.judged_frame import is_rank, is_relevant
+from recframe.ranking.judged_frame import is_rank
 
 SEVERAL_LISTS = (
     "more items are above a rank than there are places, so the group has rows of several lists, or dense ranks; an "
@@ -72,12 +72,16 @@ class JudgedList:
     # What a row says
 
     @property
+    def _grade(self) -> pl.Expr:
+        return self.relevance.cast(pl.Float64).fill_nan(None)
+
+    @property
     def _relevant(self) -> pl.Expr:
-        return is_relevant(self.relevance).fill_null(value=False)
+        return (self._grade > 0).fill_null(value=False)
 
     @property
     def _is_judged(self) -> pl.Expr:
-        return is_relevant(self.relevance, "any")
+        return self._grade.is_not_null()
 
     @property
     def _valid_rank(self) -> pl.Expr:
@@ -85,7 +89,7 @@ class JudgedList:
 
     @property
     def _valid_gain(self) -> pl.Expr:
-        return pl.when(self._relevant).then(self.relevance.cast(pl.Float64))
+        return pl.when(self._relevant).then(self._grade)
 
     # NOTE: the checks are added to finished columns; Polars 1 mixes up groups where a sum with them is sorted.
 
@@ -165,6 +169,7 @@ class JudgedList:
         return pl.when(rank.is_not_null()).then(rank.cum_count())
 
     def _place_in_best_order(self) -> pl.Expr:
+        """Return the places of hits in the order of their gains."""
         rank = self._best_rank.fill_null(math.inf)
         gain = self._best_gain.sort_by(rank, maintain_order=True)
         place = gain.rank("ordinal", descending=True).cast(pl.Float64)
@@ -211,7 +216,7 @@ class JudgedList:
         return self._misses_among(self._listed_judged())
 
     def _graded_misses_above(self) -> pl.Expr:
-        graded = self.relevance.cast(pl.Float64).fill_nan(None) >= 0
+        graded = self._grade >= 0
         relevant = self._relevant_rank().is_not_null()
         best = self._by_item(graded, self._valid_rank.is_null(), ~graded.fill_null(value=False))
         return self._misses_among(best | relevant)

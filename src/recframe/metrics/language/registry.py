@@ -166,7 +166,6 @@ def metric(
     range: tuple[float, float] = ...,
     ranges: Mapping[tuple[str, Value], tuple[float, float]] = ...,
     direction: Direction = "",
-    needs: Iterable[str] = (),
     instead: Mapping[str, str] = ...,
     family: str = "",
     shape: Shape = "user",
@@ -203,15 +202,15 @@ def metric(function: Any = None, /, **about: Any) -> Any:
 
 
 def _register(function: Callable[..., pl.Expr], **about: Any) -> Metric[...]:
+    """Check a metric and register it; the page of a metric of recframe's own names its family."""
     name = getattr(function, "__name__", "")
     about = {
-        key: tuple(value) if key in {"aliases", "needs", "range"} else value
-        for key, value in about.items()
+        key: tuple(value) if key in {"aliases", "range"} else value for key, value in about.items()
     }
     definition = Definition(name, function, **about)
-    if definition.builtin and not definition.family:  # a page of metrics is a family
-        page = function.__module__.rpartition(".")[2].removesuffix("_metrics")
-        definition = replace(definition, family=page)
+    if definition.builtin:  # pages of metrics are of a family
+        page = function.__module__.rpartition(".")[2]
+        definition = replace(definition, family=page.partition("_")[0])
     _check_names(definition)
     _check_signature(definition)
     for parameter in definition.defaults:
@@ -228,6 +227,7 @@ def know(definition: Definition) -> Metric[...]:
 
 
 def _check_names(definition: Definition) -> None:
+    """Reject a name that cannot be written, or that something else has."""
     reserved = frozenset() if definition.builtin else frozenset(_reserved)
     taken = _spellings(without="" if definition.name in reserved else definition.name)
     for name in (definition.name, *definition.aliases):
@@ -246,6 +246,7 @@ def _check_names(definition: Definition) -> None:
 
 
 def _check_signature(definition: Definition) -> None:
+    """Reject a metric that takes no words, or a parameter without a default."""
     if not (definition.parameters or inspect.signature(definition.function).parameters):
         raise RecframeError(
             f"a metric takes the words for writing it: def {definition.name}(at): ..."
@@ -381,6 +382,7 @@ def _form_of(name: str) -> str:
 
 
 def _setting(found: Metric[...], part: str) -> tuple[str, Value]:
+    """Return a parameter of a written metric and its value."""
     name, equals, text = (piece.strip() for piece in part.partition("="))
     if not equals:
         raise UnknownMetricError(
@@ -420,34 +422,3 @@ def asked(metrics: Iterable[object], k: object = None) -> list[Metric[...]]:
             'no metric was requested; write for example evaluate("ndcg@10", "recall@20"); rf.list_metrics() has them all'
         )
     return at_cutoffs(stated, k)
-
-
-def list_metrics() -> pl.DataFrame:
-    """Return the registry as a frame, one row for each metric.
-
-    Columns: name, aliases, parameters, range, direction, family, shape, over, formula and needs. `shape` is "user" for a mean
-    of values, "set" for one function of a segment; `over` says whether it runs over the "users" of the universe or over
-    "lists". `needs` names the side frames that a metric cannot do without; the catalogue is the items frame, or the train
-    frame for its items. A metric over lists that needs relevance runs over lists of the universe's users alone. An open end
-    of a range is infinite.
-
-    >>> import recframe as rf
-    >>> rf.list_metrics().height >= 17
-    True
-    """
-    rows = [
-        {
-            "name": one.name,
-            "aliases": ", ".join(one.definition.aliases),
-            "parameters": signature_of(one.definition),
-            "range": "[{:g}, {:g}]".format(*one.definition.range),
-            "direction": one.direction,
-            "family": one.definition.family,
-            "shape": one.definition.shape,
-            "over": one.definition.over,
-            "formula": one.definition.formula,
-            "needs": ", ".join(one.definition.needs),
-        }
-        for one in _registry.values()
-    ]
-    return pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String))

@@ -29,7 +29,6 @@ Form = Literal["patience", "target", "discount", "gain"]
 
 
 @metric(
-    family="accuracy",
     range=UNIT,
     direction="higher",
     formula="Σ W_r h_r / Σ W_r, with C_r = ((r + 2T - 1) / (r + 2T))²",
@@ -66,7 +65,6 @@ def insq(
 
 
 @metric(
-    family="accuracy",
     range=UNIT,
     direction="higher",
     formula="Σ W_r h_r / Σ W_r, with C_r = ((r + 2T - G_r - 1) / (r + 2T - G_r))²",
@@ -119,7 +117,6 @@ def _squares(a: Number, ahead: int = 8) -> Number:
 
 
 @metric(
-    family="accuracy",
     range=UNIT,
     direction="higher",
     formula="Σ W_r h_r / Σ W_r, with C_r = 1 while G_r < T and r < k, else 0",
@@ -155,7 +152,6 @@ def bpm(at: At, *, target: Target = 1, max_grade: MaxGrade = 4, min_grade: MinGr
 
 
 @metric(
-    family="accuracy",
     range=UNIT,
     direction="higher",
     formula="Σ W_r h_r / Σ W_r, with C_r = p (1 - h_r)",
@@ -217,7 +213,6 @@ def _persistence(place: pl.Expr, target: float) -> pl.Expr:
 
 
 @metric(
-    family="accuracy",
     range=UNIT,
     direction="higher",
     formula="Σ over hits of h_r / log2(r + 1), over Σ over r = 1..k of 1 / log2(r + 1)",

@@ -1,4 +1,4 @@
-"""Rank metrics: places of all relevant items, nearness to the ideal list.
+"""Counts, ranks of hits, and nearness to the ideal list.
 
 Symbols in the formulas: k is the cut-off; a hit is a relevant item with a rank r up to k; n_relevant is the number of the
 user's relevant items, listed or not.
@@ -15,10 +15,19 @@ import polars as pl
 from recframe.errors import RecframeError
 from recframe.metrics import accuracy
 from recframe.metrics.language.at import At, geometric_discount, harmonic, ratio
-from recframe.metrics.language.definition import UNIT, Bounds, Closed
+from recframe.metrics.language.definition import COUNT, UNIT, Bounds, Closed
 from recframe.metrics.language.registry import metric
 
-__all__ = ["compatibility", "infap", "ncrr", "recall_at_precision"]
+__all__ = [
+    "compatibility",
+    "first_rank",
+    "infap",
+    "judged",
+    "list_length",
+    "n_hits",
+    "ncrr",
+    "recall_at_precision",
+]
 
 Persistence = Annotated[float, Bounds(0.001, 0.999, closed=True)]
 TINY = 1e-5
@@ -29,7 +38,89 @@ ROUNDING = 1e-9
 
 
 @metric(
-    family="accuracy",
+    range=COUNT,
+    direction="higher",
+    formula="hits",
+    latex=r"\text{hits} = \text{relevant items with } r \leq k",
+)
+def n_hits(at: At) -> pl.Expr:
+    """Number of relevant items among the first k: 0 if none is, at most k; more is better.
+
+    Use it for counts in plain numbers. Not to compare cut-offs or users: use `precision` or `recall`.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
+    >>> df.rec.n_hits(k=3)
+    2.0
+    """
+    return at.n_hits
+
+
+@metric(
+    range=(1.0, math.inf),
+    direction="lower",
+    formula="rank of the first hit",
+    latex=r"\min_{\text{hits}} r",
+)
+def first_rank(at: At) -> pl.Expr:
+    """Rank of the first relevant item in lists that have one: 1 if it always comes first; smaller is better.
+
+    Use it for how far users scroll. Not alone, as lists without a hit are left out: use `mrr`, or show `hit_rate` beside it.
+
+    Null without a hit. With `ties="expected"` and a cut-off it is the expectation over the orders that have a hit.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rank": [1, 2, 1], "relevance": [0, 1, 0]})
+    >>> df.rec.first_rank()
+    2.0
+    """
+    found = at.first_hit.sum()
+    return pl.when(found > 0).then(at.sum(lambda hit: hit.first_hit * hit.rank) / found)
+
+
+@metric(
+    range=COUNT,
+    direction="",
+    formula="items with r <= k",
+    latex=r"\text{items with } r \leq k",
+)
+def list_length(at: At) -> pl.Expr:
+    """Number of items in the list, up to k: k if it is full, 0 without a list.
+
+    Use it to check that models fill their lists. Not for quality: use `precision`.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, None], "relevance": [0, 1, 1]})
+    >>> df.rec.list_length()
+    2.0
+    """
+    return at.listed.sum()
+
+
+@metric(
+    range=UNIT,
+    direction="higher",
+    formula="judged items with r <= k, over items with r <= k",
+    latex=r"\frac{\text{judged items with } r \leq k}{\text{items with } r \leq k}",
+)
+def judged(at: At) -> pl.Expr:
+    """Share of the first k items whose relevance is known: 1 if all were judged, 0 if none was.
+
+    Use it to see whether a low number may come from gaps in the truth. Not for quality: use `precision`.
+
+    Judged items with r <= k, over items with r <= k; 0 for an empty list.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 2, "item": [1, 2], "rank": [1, 2], "relevance": [0, None]})
+    >>> df.rec.judged(k=2)
+    0.5
+
+    Source: ir_measures' Judged@k.
+    """
+    return ratio(at.judged.sum(), at.listed.sum())
+
+
+@metric(
     range=UNIT,
     direction="higher",
     formula="Σ over hits of 1 / r, over 1 + 1/2 + ... + 1/m with m = min(k, n_relevant)",
@@ -59,7 +150,6 @@ def ncrr(at: At, *, denominator: Literal["relevant", "list"] = "relevant") -> pl
 
 
 @metric(
-    family="accuracy",
     aliases=("compat",),
     range=UNIT,
     direction="higher",
@@ -113,7 +203,6 @@ def _weights(n: pl.Expr, p: float) -> pl.Expr:
 
 
 @metric(
-    family="accuracy",
     aliases=("inferred_ap",),
     range=UNIT,
     direction="higher",
@@ -151,7 +240,6 @@ def infap(at: At) -> pl.Expr:
 
 
 @metric(
-    family="accuracy",
     range=UNIT,
     direction="higher",
     formula="max over j = 1..k with P_j >= precision of R_j, the mean precision@j and the mean recall@j of all users",
