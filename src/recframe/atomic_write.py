@@ -77,6 +77,7 @@ def reason(error: Exception) -> str:
 
 
 def _replace(target: Path, fill: Callable[[BinaryIO], object]) -> None:
+    """Write a file beside its place, and move it there once it is whole."""
     beside = target.with_name(f".{uuid4().hex}{UNFINISHED}")
     try:
         with beside.open("xb") as file:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +24,7 @@ from recframe.errors import (
 )
 from recframe.evaluation.plan import WHOLE
 from recframe.frames.hints import ROLES, FrameOf, Given
-from recframe.frames.kinds.kind import Kind, chosen, in_memory, is_frame, kind_for, stream
+from recframe.frames.kinds.kind import Kind, chosen, in_memory, kind_for, stream
 from recframe.frames.kinds.several_models import held
 from recframe.frames.options import DEFAULTS, SIDES, Context, NamedFrame, is_side
 from recframe.frames.roles import Side, role_named
@@ -141,11 +140,6 @@ class Accumulator:
         `rf.from_scores` and `rf.from_lists`. All batches have the columns of the first, with values that its dtypes hold. A
         user who comes in two batches counts twice; with check_users=True it raises a DataError.
         """
-        if hasattr(lists, "shape") and not is_frame(lists):
-            raise RecframeError(
-                f"a batch is of frames, and the lists are {kind_of(lists)}; make one of scores by rf.from_scores(scores, "
-                "users=users), and of ids by rf.from_lists(ids, users=users)"
-            )
         with self._lock:
             question = self._question(lists, truth)
             of = self._of or Batches(question)
@@ -244,9 +238,8 @@ class Accumulator:
                 raise RecframeError(
                     f"{one.metric} compares each list with all others, which no batch has; ask evaluate() of all lists"
                 )
-            wanted = {*chain.from_iterable(fact.builder.needs for fact in one.needs.facts)}
             for need, name in FRAMES.items():
-                if need in wanted and getattr(context, name) is None:
+                if need in one.needs.sources and getattr(context, name) is None:
                     raise ColumnError(
                         f"{one.metric} needs the {need} of all batches: bind it, rf.accumulator(..., {name}={name})"
                     )

@@ -135,6 +135,7 @@ def _checked(
 
 
 def _number(name: str, value: object, least: float = -math.inf) -> float:
+    """Return a finite number, or say that it has to be one."""
     number = plain_number(value)
     if number is None or not least <= number < math.inf or number == -math.inf:
         raise RecframeError(

@@ -416,6 +416,7 @@ class Rec(Methods[F], Answers[F]):
         return with_results_of_polars(kind) if is_collected else kind
 
     def _with(self, context: Context) -> Rec[F]:
+        """Return the same frame with other options bound."""
         engine = kind_for(self._frame).engine
         if context.memory is not None and engine is not None:
             raise RecframeError(
@@ -439,6 +440,7 @@ class Rec(Methods[F], Answers[F]):
         return cast("Rec[pl.DataFrame]", bound)
 
     def _inputs(self, by: By, metrics: Metrics | None = None) -> Frames:
+        """Return the frames of a call, checked; strict ones fail with the audit's errors."""
         context = self._context
         names = context.by if by is None else argument_errors.names(by, context.by)
         judged = metrics is None or _reads_relevance(context, metrics)

@@ -176,10 +176,11 @@ def _doubts(data: Data, lists: pl.DataFrame, n_groups: int) -> dict[str, bool]:
 
 def tell_of_columns(inputs: Frames, metrics: Metrics, result: pl.DataFrame, run: Collect) -> None:
     """Warn of what a result shows that has a column for each metric, see `tell`; of one that it lacks there are no numbers."""
-    columns, keys, numbers = result.to_dict(), dict[str, pl.Series](), list[Numbers]()
-    for inside, name in ("n_users", "n_users"), ("model", inputs.context.names["model"]):
-        if name in columns and (inside == "n_users" or inputs.model):
-            keys[inside] = columns[name]
+    columns, numbers = result.to_dict(), list[Numbers]()
+    names = {"n_users": "n_users"} | (
+        {"model": inputs.context.names["model"]} if inputs.model else {}
+    )
+    keys = {inside: columns[name] for inside, name in names.items() if name in columns}
     for metric in metrics:
         value = columns.get(metric.text)
         numbers.append({} if value is None else {"value": value, **keys})

@@ -250,6 +250,7 @@ def in_pandas(table: pa.Table) -> pd.DataFrame:
 
 
 def _dtype(kind: pa.DataType) -> Any:
+    """Return the dtype of pandas that holds a type of Arrow with its nulls, None for that which pandas takes."""
     if pa.types.is_string(kind):
         return pd.StringDtype("pyarrow")
     if pa.types.is_integer(kind):

@@ -156,7 +156,7 @@ def _added(parts: Sequence[Sequence[pl.DataFrame]], added: Sequence[Added]) -> l
     return [how.up(some) for how, some in zip(added, zip(*parts, strict=True), strict=True)]
 
 
-def sent_sums(sums: Sequence[pl.DataFrame], bucket: int = 0) -> pa.Table:
+def sent_sums(sums: Sequence[pl.DataFrame], bucket: int) -> pa.Table:
     """Return sums as rows that are sent."""
     rows = {
         BUCKET: [bucket] * len(sums),

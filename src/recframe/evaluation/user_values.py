@@ -189,7 +189,7 @@ def deepest_of(metrics: Metrics) -> int | None:
 
 
 def values_of_users(
-    judged: Judged, metrics: Metrics, keys: Sequence[str], ask: Ask | None = None
+    judged: Judged, metrics: Metrics, keys: Sequence[str], ask: Ask | None
 ) -> UserValues:
     """Return the values of some metrics for the users of a judgement, in the segments of some keys."""
     words, context = Recorder(), judged.context

@@ -242,7 +242,10 @@ READERS = {
     ".run": "rf.read_trec_run({})",
 }
 """The calls that read files, by the files' suffixes."""
-OF_COLUMNS = ", with columns of users, items and ranks or scores: pl.DataFrame({...})"
+OF_COLUMNS = (
+    ", with columns of users, items and ranks or scores: pl.DataFrame({...}); rf.from_lists(...) makes it of items by user, "
+    "rf.from_scores(...) of a matrix of scores"
+)
 """How lists, dictionaries and arrays become recommendations."""
 
 
@@ -266,7 +269,7 @@ def made_a_frame(thing: Any, of_values: str, *, is_stream: bool) -> str:
     }
     rows = ": spark.createDataFrame(rdd, ['user', 'item', 'rank'])"
     known |= dict.fromkeys(("RDD", "PipelinedRDD"), rows)
-    known |= dict.fromkeys(("list", "dict", "ndarray"), of_values)
+    known |= dict.fromkeys(("list", "dict", "ndarray", "Tensor"), of_values)
     if "Group" in kind:
         return ": the one that was grouped, with the groups as by='...'"
     return known.get(kind) or known.get(library, "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from operator import methodcaller
@@ -330,6 +330,7 @@ def read(
     timed = _timed(sides, context) if labelled else ()
     given: dict[str, Taken] = {}
     schemas: dict[str, pl.Schema] = {}
+    finite: dict[str, Collection[str]] = {}
     for name, side in sides.items():
         roles = roles_of(name, side, judged=judged)
         roles += ["time"] * (name in timed)
@@ -342,8 +343,8 @@ def read(
             missing = pl.lit(1, pl.Int64) if has_truth else pl.lit(None, pl.Float64)
             taken = taken.with_columns(relevance=missing)
         given[name], schemas[name] = taken, taken.collect_schema()
+        finite[name] = side.kind.finite
     check_dtypes(schemas, sides, segments)
-    here, known = eager(given), Known.of(given, rows_are_items=main.rows_are_items)
     is_ranked = "rank" in schemas["recommendations"]
     if is_ranked and "ties" in context.given and context.ties != "item":
         raise RecframeError(
@@ -351,12 +352,12 @@ def read(
             f"{main.context.names['rank']!r}; leave it out, or name the scores: {bind(score=NAMED)}"
         )
     return Frames(
+        given=eager(given),
+        known=Known.of(given, finite, rows_are_items=main.rows_are_items),
         **_laid(given, schemas, sides, segments, context, clashes),
         sides=sides,
         segments=segments,
         context=context,
-        given=here,
-        known=known,
     )
 
 

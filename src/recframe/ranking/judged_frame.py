@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import filterfalse
-from typing import Literal
 
 import polars as pl
 
@@ -24,27 +23,18 @@ TIED = pl.col("^tied$")
 # Rows that are relevant, ranked, or of a model
 
 
-def is_relevant(
-    relevance: pl.Expr,
-    at_least: float | Literal["any"] | None = None,
-    dtype: pl.DataType | None = None,
-) -> pl.Expr:
-    """Return whether a relevance counts as relevant: above 0, from `at_least` up, or any; null and NaN never do.
-
-    With the dtype known, the condition is the plain one that a scan can evaluate.
-    """
-    if dtype is not None and dtype.is_integer() and at_least is None:
-        return relevance > 0
-    # A threshold is compared in the column's own precision: 0.7 as Float32 is at least 0.7.
-    value = relevance if dtype is not None and dtype.is_float() else relevance.cast(pl.Float64)
-    if at_least == "any":
-        return value.is_not_nan().fill_null(value=False)
-    return (value > 0 if at_least is None else value >= at_least) & value.is_not_nan()
-
-
 def is_relevant_row(inputs: Frames) -> pl.Expr:
-    """Return whether a row of the frame that has the relevance is relevant."""
-    return is_relevant(RELEVANCE, inputs.context.min_relevance, inputs.relevance_dtype)
+    """Return whether a row of the frame that has the relevance is relevant; null never is.
+
+    It is above 0, from `min_relevance` up, or any: a plain condition on numbers, that a scan can evaluate.
+    """
+    dtype, least = inputs.relevance_dtype, inputs.context.min_relevance
+    if least == "any":
+        return RELEVANCE.is_not_null()
+    # A threshold is compared in the column's own precision: 0.7 as Float32 is at least 0.7.
+    is_plain = dtype.is_float() or dtype.is_integer()
+    value = RELEVANCE if is_plain else RELEVANCE.cast(pl.Float64)
+    return value > 0 if least is None else value >= least
 
 
 def is_rank(rank: pl.Expr, dtype: pl.DataType | None = None) -> pl.Expr:

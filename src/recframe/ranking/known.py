@@ -71,7 +71,7 @@ def ask(judged: Judged, reads: Reads | None, collect: Ask) -> Known:
         of_users = other.submit(_of_users, judged, collect)
         # pairs of two frames meet inside a segment, which takes keys of their own
         meet = judged.truth is None or not judged.of_rows
-        known = _with_pairs(judged, reads, collect) if reads and meet else Known()
+        known = _with_pairs(judged, reads, collect, other) if reads and meet else Known()
         known = replace(known, **of_users.result())
     if reads is None:
         return known
@@ -135,14 +135,18 @@ def _n_users_of_segments(judged: Judged, collect: Ask) -> pl.LazyFrame | None:
 # Relevant rows
 
 
-def _with_pairs(judged: Judged, reads: Reads, collect: Ask) -> Known:
-    """Return what is known with the relevant rows, each item of a list once, and the first rows of lists with scores."""
+def _with_pairs(judged: Judged, reads: Reads, collect: Ask, other: ThreadPoolExecutor) -> Known:
+    """Return what is known with the relevant rows, each item of a list once, and the first rows of lists with scores.
+
+    NOTE: their order is looked at in the other thread, while one looks for items that lists repeat.
+    """
     known, scores, keys = judged.known, judged.scores, [*judged.of_rows, "user"]
     (pairs,) = collect([judged.relevant_rows()])
-    packs = _packs(judged.schema, pairs)
+    packs, pairs = _packs(judged.schema, pairs), marked_sorted(pairs)
+    are_ranked = other.submit(collect, [are_in_order(pairs, keys)])
     values = [pl.col("^rank$").min(), GAIN.max()]
     once = merged(pairs, keys, collect, values)
-    in_order = len(once) == len(pairs) and collect([are_in_order(once, keys)])[0].item()
+    in_order = len(once) == len(pairs) and are_ranked.result()[0].item()
     if scores is not None:
         scores = scores.with_first_rows(collect, reads.k)
     known = replace(known, pairs=once.lazy(), packs=packs, in_order=in_order, scores=scores)

@@ -169,6 +169,7 @@ def _file(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _template() -> Any:
+    """Return the template of a page, which is read once."""
     check_installed()
     import jinja2  # noqa: PLC0415  an extra
 

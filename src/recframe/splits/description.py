@@ -24,6 +24,7 @@ def described(labels: Labels) -> pl.LazyFrame:
     facts["share"] = is_in("truth").sum() / is_in(*KNOWN, "truth").sum()
 
     def of_fold(fold: Fold) -> pl.LazyFrame:
+        """Return what is told of one fold."""
         truth = fold.by_rule.with_histories(fold.in_parts("truth"))
         return beside_one_another(
             [

@@ -88,7 +88,7 @@ def label(cases: Mapping[Any, pl.Expr], otherwise: Any, dtype: pl.Enum = OF_LOG)
     return found
 
 
-def by_point(at: pl.Expr, until: pl.Expr | None = None) -> Rule:
+def by_point(at: pl.Expr, until: pl.Expr | None) -> Rule:
     """Return train before a point of time, and truth from it on, up to a second one."""
     ends = {} if until is None else {"later": time >= until}
     return Rule("line", [label({**ends, "truth": time >= at}, "train")])

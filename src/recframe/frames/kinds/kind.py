@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
@@ -85,8 +84,17 @@ class Known(NamedTuple):
     """Whether a judged frame has no item column: each row is an item, identified by its number."""
 
     @classmethod
-    def of(cls, taken: Mapping[str, Taken], *, rows_are_items: bool) -> Known:
-        """Return what is known of frames: a column is looked at in less time than a plan takes for it."""
+    def of(
+        cls,
+        taken: Mapping[str, Taken],
+        finite: Mapping[str, Collection[str]],
+        *,
+        rows_are_items: bool,
+    ) -> Known:
+        """Return what is known of frames, whose `finite` columns have neither NaN nor infinity.
+
+        A column is looked at in less time than a plan takes for it.
+        """
         complete, hold, few = set(), set(), True
         judging = "truth" if "truth" in taken else "recommendations"
         for name, rows in taken.items():
@@ -99,9 +107,9 @@ class Known(NamedTuple):
                 lowest = summary(rows, "rank", "min")
                 if lowest is None or lowest >= 1:
                     hold.add("rank")
-            if name == judging and "relevance" in rows.columns:
-                is_float = rows["relevance"].dtype.is_float()
-                if not (is_float and summary(rows, "relevance", "max") == math.inf):
+            if name == judging:
+                is_float = rows.schema["relevance"].is_float()
+                if not is_float or "relevance" in finite[name]:
                     hold.add("relevance")
         return cls(frozenset(complete), frozenset(hold), few, rows_are_items)
 
@@ -111,8 +119,8 @@ def is_number(dtype: pl.DataType) -> bool:
     return dtype.is_numeric() or dtype == pl.Boolean
 
 
-def summary(rows: pl.DataFrame, name: str, of: Literal["min", "max", "sum"]) -> Any:
-    """Return the lowest, the highest or the sum of a column.
+def summary(rows: pl.DataFrame, name: str, of: Literal["min", "sum"]) -> Any:
+    """Return the lowest or the sum of a column.
 
     NOTE: a plan of many rows takes a third of the time of their column, and one of few rows ten times as long.
     """
@@ -133,6 +141,8 @@ class Kind:
     """Whether results are collected."""
     index_names: Sequence[object] = ()
     """The names of an index, which are no columns."""
+    finite: Collection[str] = ()
+    """Columns that were taken last whose numbers are all finite."""
     results: Kind | None = None
     """The kind that results are of, where it is another."""
     engine: Engine | None = None
@@ -246,16 +256,21 @@ class EagerKind(Kind):
     def take(self, named: Named, ids: Names = (), numbers: Names = ()) -> Taken:
         """Return some columns, with null for NaN.
 
-        NOTE: a sum is NaN where a number is, and is had in less time than a mask.
+        NOTE: a sum is finite where all numbers are, and is had in less time than a mask.
         """
         columns = [
             self.column(name, inside, is_id=inside in ids).alias(inside)
             for inside, name in named.items()
         ]
-        rows = pl.DataFrame(columns)
+        rows, finite = pl.DataFrame(columns), set()
         for name, dtype in zip(rows.columns, rows.dtypes, strict=True):
-            if dtype.is_float() and name not in numbers and math.isnan(summary(rows, name, "sum")):
+            if not dtype.is_float() or name in numbers:
+                continue
+            if math.isfinite(summary(rows, name, "sum")):
+                finite.add(name)
+            else:
                 rows = rows.with_columns(rows[name].fill_nan(None))
+        self.finite = finite
         return rows
 
     def held_rows(self, named: Named, numbers: Names = ()) -> pl.LazyFrame:
@@ -530,25 +545,16 @@ def ask(plans: list[pl.LazyFrame]) -> list[pl.DataFrame]:
 
 # Processes that were forked
 
-_PROCESS = Path("/proc/self")
-_FORKED = 0x40
-"""Process flag PF_FORKNOEXEC of Linux: forked, without a later exec."""
-_MARKS = 6
-"""Index of the flags in `stat`, counted after the program's name."""
 _MOST_SIGNS = 15
 """Characters of a thread's name that Linux keeps."""
-_PATIENCE = 1.0
-"""Seconds for started threads to take their names."""
+_there, _lost = set[str](), set[str]()
+"""The names of the threads of a process that is forked, and in the forked one of those that it does not have."""
 
 
-@cache
 def check_threads() -> None:
-    """Reject a forked process in which queries would deadlock; the check runs once per process.
-
-    NOTE: Polars starts its threads where it is asked how many it has, unless it has started them, or believes to have. It is
-    asked in forked processes alone: elsewhere they are started by a query, and processes that are forked before work.
-    """
-    if _is_forked() and not _has_threads():
+    """Reject a forked process in which queries would deadlock, since Polars had threads before the fork."""
+    first = f"{os.environ.get('POLARS_THREAD_NAME', 'polars')}-0"[:_MOST_SIGNS]
+    if first in _lost:
         raise RecframeError(
             "this process was forked from one in which Polars had started its threads; a fork does not copy them, so a "
             "query would wait for ever: start processes with multiprocessing.get_context('spawn'), workers of a data loader "
@@ -556,32 +562,12 @@ def check_threads() -> None:
         )
 
 
+def _look_for_threads() -> None:
+    """Note the threads of a process ahead of a fork, by Linux's files of them."""
+    for one in Path("/proc/self/task").glob("*/comm"):
+        with suppress(OSError):  # it has ended
+            _there.add(one.read_text(encoding="utf-8", errors="replace").strip())
+
+
 if hasattr(os, "register_at_fork"):  # which Windows does not have
-    os.register_at_fork(after_in_child=check_threads.cache_clear)
-
-
-def _is_forked() -> bool:
-    """Return whether the process began with a fork, and False where nothing tells, as elsewhere than on Linux."""
-    try:
-        state = (_PROCESS / "stat").read_text(encoding="utf-8", errors="replace")
-        return bool(int(state.rpartition(")")[2].split()[_MARKS]) & _FORKED)
-    except (OSError, ValueError, IndexError):
-        return False
-
-
-def _has_threads() -> bool:
-    """Return whether Polars' threads are in this process."""
-    n_threads = pl.thread_pool_size()
-    first = f"{os.environ.get('POLARS_THREAD_NAME', 'polars')}-0"[:_MOST_SIGNS]
-    end = time.monotonic() + _PATIENCE
-    while True:
-        names = []
-        for thread in (_PROCESS / "task").iterdir():
-            with suppress(OSError):  # it has ended
-                names.append(
-                    (thread / "comm").read_text(encoding="utf-8", errors="replace").strip()
-                )
-        # with fewer threads they are not there: they and the process' own would be more
-        if first in names or len(names) <= n_threads or time.monotonic() > end:
-            return first in names
-        time.sleep(0.001)
+    os.register_at_fork(before=_look_for_threads, after_in_child=lambda: _lost.update(_there))

@@ -45,6 +45,7 @@ def series(frame: pd.DataFrame, name: str, inside: str, *, is_id: bool) -> pl.Se
 
 
 def _check_arrow() -> None:
+    """Say how pyarrow is installed where it is missing or broken."""
     try:
         import pyarrow as pa  # type: ignore[import-untyped]  # noqa: F401, PLC0415  columns go through it
     except ImportError as error:
@@ -67,6 +68,7 @@ def dtype_name(dtype: object) -> str:
 
 
 def _through_arrow(column: pd.Series[Any]) -> pl.Series:
+    """Return a pandas column as Polars has it; one of missing values alone has no dtype."""
     if _is_arrow_text(column.dtype):
         return _from_text(column)
     if _is_arrow_list(column.dtype):
@@ -201,6 +203,7 @@ def _codes(values: pl.Series, column: Any) -> pl.Series | None:
 
 
 def _of_codes(codes: pl.Series, column: Any) -> pd.Series[Any]:
+    """Return a pandas column of categories by their places, as the categories of a column; -1 is none."""
     places, own = codes.fill_null(-1).to_numpy(), in_categories(column)
     found = pd.Series(pd.Categorical.from_codes(places, dtype=own.dtype))
     if own is column:
@@ -218,6 +221,7 @@ def _restored(values: pl.Series, column: Any) -> Any:
 
 
 def _in_dtype(values: pl.Series, dtype: Any) -> Any:
+    """Return values as a pandas column of a dtype, or of the nearest that holds their nulls."""
     kind = dtype_name(dtype)
     if kind == "SparseDtype":
         dense = _in_dtype(values, dtype.subtype)
@@ -279,6 +283,7 @@ class Pandas(EagerKind):
 
     @property
     def _plain_columns(self) -> list[str]:
+        """The names that are text, each of one column."""
         return [
             name
             for name in self.frame.columns
