@@ -101,7 +101,8 @@ def _worded(pairs: pl.LazyFrame, dtype: pl.DataType) -> pl.LazyFrame:
         ),
     )
     notes = notes.filter(pl.col("lack").abs() > APART)
-    return notes.sort(-pl.col("lack"), "model", "baseline")
+    # by columns alone: by an expression, Polars 1.36 and 1.37 panic
+    return notes.sort("lack", "model", "baseline", descending=[True, False, False])
 
 
 def first_of_each(notes: pl.LazyFrame) -> pl.LazyFrame:
